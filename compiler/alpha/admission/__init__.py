@@ -1,0 +1,1 @@
+"""Demands against supplies: comparison, report and the Admitted token."""

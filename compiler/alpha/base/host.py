@@ -1,0 +1,23 @@
+"""What a host target is to every level: names and numbers, no behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class HostTarget:
+    """A Linux host that Alpha emits executables for.
+
+    `cpu` and `features` are LLVM's names and never those of the build host; `machine` the ELF machine number; `page`
+    the largest page size the executable must load under; `cpu_level` the `cpu-level` demand of its code.
+    """
+
+    name: str
+    triple: str
+    cpu: str
+    features: str
+    machine: int
+    page: int
+    cpu_level: int
+    scheduled: bool

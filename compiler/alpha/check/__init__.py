@@ -1,0 +1,1 @@
+"""Tree to core: names, types and shapes."""

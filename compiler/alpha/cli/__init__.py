@@ -1,0 +1,1 @@
+"""The alpha command: thin click commands."""

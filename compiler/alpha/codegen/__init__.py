@@ -1,0 +1,1 @@
+"""LLVM IR, and the worker process that owns llvmlite.binding."""

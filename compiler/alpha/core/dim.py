@@ -1,0 +1,95 @@
+"""Dimensions: polynomials over the integers in dimension names, in canonical form.
+
+Equal polynomials are equal values, so `1 + n - 1` is `n` and the ring laws hold by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+Monomial = tuple[str, ...]
+"""Dimension names with multiplicity, sorted; `()` is the constant term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """`terms` maps monomials to nonzero coefficients, sorted by monomial."""
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    @staticmethod
+    def of(terms: Iterable[tuple[Monomial, int]]) -> Dim:
+        """The canonical form of a sum of terms."""
+        sums: dict[Monomial, int] = {}
+        for monomial, coefficient in terms:
+            sums[monomial] = sums.get(monomial, 0) + coefficient
+        return Dim(tuple(sorted((m, c) for m, c in sums.items() if c)))
+
+    @staticmethod
+    def constant(value: int) -> Dim:
+        return Dim.of([((), value)])
+
+    @staticmethod
+    def variable(name: str) -> Dim:
+        return Dim((((name,), 1),))
+
+    @property
+    def value(self) -> int | None:
+        """The number, if no name occurs; else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and self.terms[0][0] == ():
+            return self.terms[0][1]
+        return None
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for monomial, _ in self.terms for name in monomial)
+
+    def __add__(self, other: Dim) -> Dim:
+        return Dim.of((*self.terms, *other.terms))
+
+    def __neg__(self) -> Dim:
+        return Dim(tuple((m, -c) for m, c in self.terms))
+
+    def __sub__(self, other: Dim) -> Dim:
+        return self + -other
+
+    def __mul__(self, other: Dim) -> Dim:
+        return Dim.of((tuple(sorted(m + n)), c * d) for m, c in self.terms for n, d in other.terms)
+
+    def divided(self, divisor: int) -> Dim | None:
+        """The exact quotient, or None if `divisor` does not divide every coefficient."""
+        if divisor == 0 or any(c % divisor for _, c in self.terms):
+            return None
+        return Dim(tuple((m, c // divisor) for m, c in self.terms))
+
+    def substituted(self, values: Mapping[str, Dim]) -> Dim:
+        """Every name that `values` holds replaced by its dimension, all at once."""
+        if not any(name in values for name in self.names):
+            return self
+        result = Dim(())
+        for monomial, coefficient in self.terms:
+            product = Dim.constant(coefficient)
+            for name in monomial:
+                product = product * values.get(name, Dim.variable(name))
+            result = result + product
+        return result
+
+    def __str__(self) -> str:
+        """As Alpha source: `2 * n * n + m - 1`, higher degrees first."""
+        if not self.terms:
+            return "0"
+        ordered = sorted(self.terms, key=lambda term: (-len(term[0]), term[0]))
+        text = ""
+        for monomial, coefficient in ordered:
+            size = abs(coefficient)
+            factors = ([str(size)] if size != 1 or not monomial else []) + list(monomial)
+            sign = (
+                ("-" if coefficient < 0 else "")
+                if not text
+                else (" - " if coefficient < 0 else " + ")
+            )
+            text += sign + " * ".join(factors)
+        return text

@@ -1,0 +1,88 @@
+"""The diagnostic, the sink that collects diagnostics, and the token that proves one was reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from alpha.base.span import Span
+
+
+class Severity(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second place that takes part, with what it contributes (`batch = 32`, `first used here`)."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A machine edit: replace the text of `span` by `replacement`. Only safe fixes are applied without asking."""
+
+    title: str
+    span: Span
+    replacement: str
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One fault.
+
+    `code` names the explanation page and its first letter the exit status; `message` is one sentence in the
+    user's words; `span` is the smallest expression at fault (None when the fault has no place in a source, such
+    as a missing file); `cause` says why it is refused; at most three `hints` say what would be accepted.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    labels: tuple[Label, ...] = ()
+    cause: str = ""
+    hints: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    severity: Severity = Severity.ERROR
+
+
+class Reported:
+    """Proof that an error reached the sink. Only `Diagnostics.report` makes one; a poisoned value carries it."""
+
+    __slots__ = ("diagnostic",)
+
+    def __init__(self, diagnostic: Diagnostic, _key: object) -> None:
+        if _key is not _SINK_KEY:
+            raise TypeError("only the diagnostics sink makes Reported")
+        self.diagnostic = diagnostic
+
+
+_SINK_KEY = object()
+
+
+@dataclass(slots=True)
+class Diagnostics:
+    """The sink of one session. Equal diagnostics are kept once, in the order they came."""
+
+    items: list[Diagnostic] = field(default_factory=list)
+
+    def report(self, diagnostic: Diagnostic) -> Reported:
+        if diagnostic not in self.items:
+            self.items.append(diagnostic)
+        return Reported(diagnostic, _SINK_KEY)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [item for item in self.items if item.severity is Severity.ERROR]
+
+
+class Refused(Exception):
+    """Ends a phase: at least one error is in `diagnostics`. Carries no other information and is never shown itself."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("; ".join(f"{item.code}: {item.message}" for item in diagnostics))
+        self.diagnostics = diagnostics

@@ -1,0 +1,1 @@
+"""The pipeline, sessions, build closures and the artifact writer."""

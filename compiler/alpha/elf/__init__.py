@@ -1,0 +1,1 @@
+"""Strict object reader, relocation table, linker and independent verifier."""

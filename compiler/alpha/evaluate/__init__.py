@@ -1,0 +1,1 @@
+"""Core to values and graphs: the total functional language, run on an explicit stack with a counted budget."""

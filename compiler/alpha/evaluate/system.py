@@ -1,0 +1,164 @@
+"""What evaluation makes of a policy: everything a build needs, as plain data and graphs.
+
+Names of graph inputs and outputs are fixed, and every later level relies on them:
+
+| graph | inputs | outputs |
+|---|---|---|
+| `initial` | none | `net.<p>`, `slots.<s>.<p>` |
+| `rate` | `step` u32[] | `rate` f32[] |
+| `step` | `net.<p>`, `slots.<s>.<p>`, `step`, `rate`, `batch.<field>`, and `key` u32[3] if the learner draws | `net.<p>`, `slots.<s>.<p>`, `loss` |
+| `evaluate` | `net.<p>`, `batch.<field>` | `loss` (keyless learners only), `metric.<name>` |
+| `predict` | `net.<p>`, `input` | `output` |
+
+`<p>` is a parameter's path (`w1`, `blocks.qkv`), in parameter order; slots stand slot by slot.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy
+
+from alpha.base.dtype import Dtype, TensorType
+from alpha.base.span import Span
+from alpha.core.term import Amount
+from alpha.graph.node import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A named tensor of the run's state or of a batch."""
+
+    name: str
+    type: TensorType
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DataField:
+    """One field of all examples, converted for storage.
+
+    `type` is one example's type in the batch (without the batch axis). `stored` is the smallest exact dtype that holds
+    every value when the policy bundles, else the batch dtype. `rows` is C-contiguous, `stored`-typed, with a leading
+    axis of all examples (held-out ones last).
+    """
+
+    name: str
+    type: TensorType
+    stored: Dtype
+    rows: numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.generic]] = field(
+        compare=False, repr=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CsvLayout:
+    """How the running executable re-reads a file that is not bundled: columns of each field, in order."""
+
+    header: bool
+    columns: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """`file` is relative to the source root; `digest` that of the file's bytes, as `alpha.lock` has it."""
+
+    file: str
+    digest: str
+    examples: int
+    fields: tuple[DataField, ...]
+    layout: CsvLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    every: int
+    keep: int
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    every: int
+    scalars: tuple[str, ...]
+    sinks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """`kind` is `NotFinite`, `Plateau` (uses `patience`) or `Below` (uses `value`)."""
+
+    kind: str
+    metric: str = ""
+    patience: int = 0
+    value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One policy, evaluated. `name` is its symbol (`Digits.Run.baseline`).
+
+    `policy_text`, `learner_text` and `data_text` are canonical texts (sorted keys, numbers in shortest form) of what
+    resuming requires to be equal, so without steps, checkpoint, report, stop and mayMove; their digests stand in every
+    checkpoint.
+    """
+
+    name: str
+    parameters: tuple[Tensor, ...]
+    slots: tuple[Tensor, ...]
+    batch_fields: tuple[Tensor, ...]
+    metrics: tuple[str, ...]
+    keyed: bool
+    predict_input: TensorType | None
+    predict_output: TensorType | None
+    graphs: tuple[Graph, ...]
+    data: Data
+    batch: int
+    steps: int
+    seed: int
+    hold_out: int
+    shuffle: str
+    bundle: bool
+    evaluate_every: int
+    checkpoint: Checkpoint
+    report: Report
+    stop: tuple[Stop, ...]
+    may_move: tuple[str, ...]
+    policy_text: str
+    learner_text: str
+    data_text: str
+    span: Span = field(compare=False, repr=False)
+
+    def graph(self, name: str) -> Graph:
+        for graph in self.graphs:
+            if graph.name == name:
+                return graph
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`grade` is `Architectural`, `Measured` or `Modelled`; the rest cites: (document, place), (run,) or (model,)."""
+
+    grade: str
+    kind: str
+    citation: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    name: str
+    amount: Amount | str
+    evidence: Evidence
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A device profile as admission reads it. `name` is its symbol (`Platform.Linux.X8664.generic`)."""
+
+    name: str
+    identity: tuple[Fact, ...]
+    supplies: tuple[Fact, ...]
+    estimates: tuple[Fact, ...]
+    span: Span = field(compare=False, repr=False)

@@ -1,0 +1,1 @@
+"""Regions to exact numbers: arena, live ranges, launch order, demands with their derivations."""

@@ -1,0 +1,89 @@
+"""The plan of one build: every buffer, every region, every demand. Plain data with a JSON form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from alpha.base.dtype import TensorType
+from alpha.base.span import Span
+from alpha.core.term import Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A range of the arena that is live from region `first` to region `last` of `program`, both inclusive.
+
+    State and batch buffers live through all programs: `program` is "" for them. Offsets are multiples of 64.
+    """
+
+    name: str
+    type: TensorType
+    offset: int
+    bytes: int
+    program: str
+    first: int
+    last: int
+    span: Span | None = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One launch: `symbol` is the kernel function `void(ptr arena, i64 part, i64 parts)`.
+
+    `parallel` regions are called once by every thread with its part; others once, as part 0 of 1.
+    """
+
+    symbol: str
+    parallel: bool
+    span: Span | None = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPlan:
+    """The launch order of one graph, and where its inputs and outputs lie in the arena."""
+
+    name: str
+    regions: tuple[Region, ...]
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A tree whose leaves add up to `amount`; `text` says how (`2,410 x 4 B`)."""
+
+    text: str
+    amount: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+    parts: tuple[Derivation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """`kind` is `Abi`, `Feature` or `Resource`; `bound` is `Exactly` or `AtLeast`."""
+
+    name: str
+    kind: str
+    bound: str
+    amount: Amount
+    derivation: Derivation
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`arena` is the exact peak of the arena in bytes over all programs; `state` the part that lives throughout.
+
+    Checkpointed state (parameters, then slots) is contiguous from offset 0, in checkpoint order.
+    """
+
+    arena: int
+    state: int
+    buffers: tuple[Buffer, ...]
+    programs: tuple[ProgramPlan, ...]
+    demands: tuple[Demand, ...]
+
+    def program(self, name: str) -> ProgramPlan:
+        for program in self.programs:
+            if program.name == name:
+                return program
+        raise KeyError(name)

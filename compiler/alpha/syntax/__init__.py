@@ -1,0 +1,1 @@
+"""Text to tree and back: grammar, layout, the lossless tree, the parser and the formatter."""

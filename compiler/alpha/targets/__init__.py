@@ -1,0 +1,7 @@
+"""One folder a target; the built-in ones in one explicit tuple."""
+
+from alpha.base.host import HostTarget
+from alpha.targets.aarch64.spec import AARCH64_LINUX
+from alpha.targets.x86_64.spec import X86_64_LINUX
+
+HOSTS: tuple[HostTarget, ...] = (X86_64_LINUX, AARCH64_LINUX)
