@@ -1,0 +1,59 @@
+# Needs Python 3.11 or newer and make; everything else is made in .venv.
+
+PYTHON ?= $(shell command -v python3.14 || command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-fast check bless bench docs clean
+
+help:
+	@echo "make setup      make .venv and install Alpha into it"
+	@echo "make demo       build Digits, train it, print its held-out accuracy"
+	@echo "make test       all tests"
+	@echo "make test-fast  the tests that take no more than a second or two each"
+	@echo "make check      format, lint, types and layers"
+	@echo "make bless      rewrite the expectations of the pages in tests/spec"
+	@echo "make bench      time the compiler and what it builds"
+	@echo "make docs       rewrite the generated pages of docs/"
+	@echo "make clean      remove .venv and build/"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Alpha needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
+	  || { rm -rf $(VENV); echo "cannot make .venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/python tests/demo.py
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest
+
+test-fast: $(STAMP)
+	@$(BIN)/python -m pytest -m "not slow"
+
+check: $(STAMP)
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bless: $(STAMP)
+	@$(BIN)/python -m pytest tests/spec/test_pages.py --bless
+
+bench: $(STAMP)
+	@$(BIN)/python -m bench
+
+docs: $(STAMP)
+	@$(BIN)/python -m generated_docs
+
+bench docs: export PYTHONPATH := tests
+
+clean:
+	@rm -rf $(VENV) build
