@@ -42,5 +42,7 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except subprocess.CalledProcessError as failure:
-        print(f"{Path(failure.cmd[0]).name} ended with status {failure.returncode}", file=sys.stderr)
+        print(
+            f"{Path(failure.cmd[0]).name} ended with status {failure.returncode}", file=sys.stderr
+        )
         sys.exit(1)
