@@ -1,0 +1,37 @@
+"""The moment of the memory peak: the launch at which most bytes of the arena are live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from alpha.base.span import Span
+from alpha.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """`live` are the bytes of all buffers alive at that launch, state included; the arena also holds their gaps."""
+
+    program: str
+    region: int
+    symbol: str
+    live: int
+    span: Span | None
+
+
+def peak(plan: Plan) -> Moment | None:
+    """The first launch with the most live bytes, programs in plan order; None for a plan without a launch."""
+    best: Moment | None = None
+    lasting = sum(buffer.bytes for buffer in plan.buffers if not buffer.program)
+    for program in plan.programs:
+        change = [0] * (len(program.regions) + 1)
+        for buffer in plan.buffers:
+            if buffer.program == program.name and buffer.first < len(program.regions):
+                change[max(buffer.first, 0)] += buffer.bytes
+                change[min(buffer.last + 1, len(program.regions))] -= buffer.bytes
+        live = lasting
+        for place, region in enumerate(program.regions):
+            live += change[place]
+            if best is None or live > best.live:
+                best = Moment(program.name, place, region.symbol, live, region.span)
+    return best

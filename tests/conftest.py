@@ -1,0 +1,25 @@
+"""Options and settings of the whole suite."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+# Machines of continuous integration are slow and shared: a law is judged by its answer, not by its time.
+settings.register_profile("alpha", deadline=None)
+settings.load_profile("alpha")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--bless", action="store_true", help="rewrite the expectations of spec pages")
+
+
+@pytest.fixture(autouse=True)
+def a_cache_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """No test reads or fills the cache of whoever runs it; the suite shares one of its own."""
+    folder = tmp_path_factory.getbasetemp().parent / "alpha-cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
