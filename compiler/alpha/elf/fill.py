@@ -1,0 +1,149 @@
+"""Addresses to bytes: every relocation applied, every table that depends on addresses made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from alpha.elf import form, frames
+from alpha.elf.collect import Collection, Output, Segment
+from alpha.elf.errors import Fault, LinkError
+from alpha.elf.layout import Layout
+from alpha.elf.read import Section
+from alpha.elf.reloc import TABLE, Formula, apply, row_of
+from alpha.elf.resolve import Place, Resolution, Target
+
+# Between functions: a trap (int3; udf #0), never a slide into the next one.
+_PADDING: Final = {form.EM_X86_64: b"\xcc", form.EM_AARCH64: b"\0"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Addresses:
+    """By object and symbol index: the symbol's address, and that of its slot; None where there is none."""
+
+    symbols: dict[str, list[int | None]]
+    slots: dict[str, list[int | None]]
+
+
+def fill(
+    machine: int, resolution: Resolution, collection: Collection, layout: Layout
+) -> dict[str, tuple[bytes, ...]]:
+    """The bytes of every output section that has some in the file, in parts that follow each other.
+
+    Raises `LinkError` for a relocation that cannot be applied.
+    """
+    addresses = _addresses(resolution, collection, layout)
+    contents: dict[str, tuple[bytes, ...]] = {}
+    for output in collection.outputs:
+        if output.content is not None:
+            contents[output.name] = (output.content,)
+        elif output.pieces and output.kind != form.SHT_NOBITS:
+            contents[output.name] = _join(machine, output, layout, addresses)
+    relocations = _runtime_relocations(machine, collection, layout)
+    if relocations:
+        contents[".rela.dyn"] = (relocations,)
+    if collection.slots:
+        contents[".got"] = (bytes(8 * len(collection.slots)),)
+    contents[".dynamic"] = (_dynamic(layout, relocations),)
+    if ".eh_frame" in contents:
+        records = b"".join(contents[".eh_frame"])[: -len(frames.TERMINATOR)]
+        where = layout.addresses[".eh_frame"], layout.addresses[".eh_frame_hdr"]
+        contents[".eh_frame_hdr"] = (frames.frame_index(records, *where),)
+    return contents
+
+
+def _addresses(resolution: Resolution, collection: Collection, layout: Layout) -> _Addresses:
+    def symbol(target: Target | None) -> int | None:
+        if target is None or (isinstance(target, Place) and target.section not in collection.homes):
+            return None
+        return layout.address(collection, target)
+
+    def slot(target: Target | None) -> int | None:
+        if target is None or target not in collection.slots:
+            return None
+        return layout.addresses[".got"] + 8 * collection.slots[target]
+
+    return _Addresses(
+        {
+            owner: [symbol(each) for each in targets]
+            for owner, targets in resolution.targets.items()
+        },
+        {owner: [slot(each) for each in targets] for owner, targets in resolution.targets.items()},
+    )
+
+
+def _join(machine: int, output: Output, layout: Layout, addresses: _Addresses) -> tuple[bytes, ...]:
+    padding = _PADDING[machine] if output.segment is Segment.RX else b"\0"
+    parts: list[bytes] = []
+    end = 0
+    for at, section in output.pieces:
+        parts.append(padding * (at - end))
+        parts.append(_relocate(machine, section, layout.addresses[output.name] + at, addresses))
+        end = at + section.size
+    parts.append(bytes(output.size - end))
+    return tuple(parts)
+
+
+def _relocate(machine: int, section: Section, base: int, addresses: _Addresses) -> bytes:
+    """The bytes of an input section that stands at `base`."""
+    if not section.relocations:
+        return section.data
+    body = bytearray(section.data)
+    rows = TABLE[machine]
+    symbols = addresses.symbols[section.owner]
+    at_run_time = section.allocated
+    for offset, kind, symbol, addend in section.relocations:
+        try:
+            row = rows.get(kind) or row_of(machine, kind)
+            end = offset + row.width
+            if end > len(body):
+                raise LinkError(Fault.RELOCATION_OUTSIDE_SECTION, row.name)
+            value = addresses.slots[section.owner][symbol] if row.got else symbols[symbol]
+            if at_run_time and row.formula is Formula.ABSOLUTE:
+                body[offset:end] = bytes(row.width)
+            elif value is not None:
+                body[offset:end] = apply(row, body[offset:end], base + offset, value + addend)
+            elif row.formula is not Formula.NONE:
+                raise LinkError(Fault.RELOCATION_WITHOUT_TARGET, row.name)
+        except LinkError as error:
+            raise error.at(f"{section.where}+{offset:#x}") from None
+    return bytes(body)
+
+
+def _runtime_relocations(machine: int, collection: Collection, layout: Layout) -> bytes:
+    rows = []
+    for each in collection.runtime:
+        name, at = collection.homes[each.section]
+        place = layout.addresses[name] + at + each.offset
+        rows.append((place, layout.address(collection, each.target) + each.addend))
+    for target, slot in collection.slots.items():
+        place = layout.addresses[".got"] + 8 * slot
+        rows.append((place, layout.address(collection, target)))
+    kind = form.R_RELATIVE[machine]
+    return b"".join(form.RELA.pack(place, kind, value) for place, value in sorted(rows))
+
+
+def _dynamic(layout: Layout, relocations: bytes) -> bytes:
+    """What tools and debuggers expect of a position-independent file. The program itself needs none of it."""
+    at = layout.addresses
+    tags: list[tuple[int, int]] = [
+        (form.DT_GNU_HASH, at[".gnu.hash"]),
+        (form.DT_STRTAB, at[".dynstr"]),
+        (form.DT_SYMTAB, at[".dynsym"]),
+        (form.DT_STRSZ, 1),
+        (form.DT_SYMENT, form.SYMBOL.size),
+    ]
+    if relocations:
+        tags += [
+            (form.DT_RELA, at[".rela.dyn"]),
+            (form.DT_RELASZ, len(relocations)),
+            (form.DT_RELAENT, form.RELA.size),
+            (form.DT_RELACOUNT, len(relocations) // form.RELA.size),
+        ]
+    tags += [
+        (form.DT_FLAGS, form.DF_BIND_NOW),
+        (form.DT_FLAGS_1, form.DF_1_NOW | form.DF_1_PIE),
+        (form.DT_NULL, 0),
+    ]
+    return b"".join(form.DYNAMIC_TAG.pack(*tag) for tag in tags)

@@ -1,0 +1,67 @@
+"""The linker: objects of our own making to one self-contained position-independent executable.
+
+The file needs no interpreter and no library. It loads anywhere; `_start` applies the run-time relocations between
+`__rela_start` and `__rela_end` to itself and then makes `__relro_start` to `__relro_end` read-only.
+Section `.alpha.manifest` holds the SHA-256 of the whole file with those 32 bytes zero, then the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from alpha.base.host import HostTarget
+from alpha.elf.blobs import Blob, blobs_object
+from alpha.elf.collect import collect
+from alpha.elf.errors import Fault, LinkError
+from alpha.elf.fill import fill
+from alpha.elf.form import R_RELATIVE
+from alpha.elf.layout import place
+from alpha.elf.read import Object, read_object
+from alpha.elf.resolve import resolve
+from alpha.elf.write import write
+
+__all__ = ["Blob", "LinkOptions", "link"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOptions:
+    """What to link for and what to add. `debug`: keep symbols and debugging information."""
+
+    host: HostTarget
+    manifest: bytes
+    blobs: tuple[Blob, ...] = ()
+    debug: bool = True
+    entry: str = "_start"
+
+
+def link(objects: Sequence[tuple[str, bytes]], options: LinkOptions) -> bytes:
+    """The executable made of relocatable objects (name for messages, bytes), in this order.
+
+    The bytes depend on the arguments alone. Raises `LinkError`, by name, for whatever is not supported.
+    """
+    machine, page = options.host.machine, options.host.page
+    inputs = _inputs(objects, options)
+    resolution = resolve(inputs, options.entry)
+    collection = collect(machine, resolution, options.manifest, options.debug)
+    layout = place(collection, page)
+    contents = fill(machine, resolution, collection, layout)
+    return write(machine, resolution, collection, layout, contents, options.debug)
+
+
+def _inputs(objects: Sequence[tuple[str, bytes]], options: LinkOptions) -> tuple[Object, ...]:
+    machine = options.host.machine
+    if machine not in R_RELATIVE:
+        raise LinkError(Fault.OTHER_MACHINE, options.host.name)
+    if not objects:
+        raise LinkError(Fault.NO_OBJECTS, options.host.name)
+    names = [name for name, _ in objects] + ["blobs"]
+    if len(set(names)) != len(names):
+        raise LinkError(Fault.DUPLICATE_SYMBOL, "names of objects")
+    read = [read_object(name, data) for name, data in objects]
+    for each in read:
+        if each.machine != machine:
+            raise LinkError(Fault.OTHER_MACHINE, each.name, f"not for {options.host.name}")
+    if options.blobs:
+        read.append(blobs_object(machine, options.blobs))
+    return tuple(read)

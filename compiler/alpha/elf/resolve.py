@@ -1,0 +1,94 @@
+"""Names to places: what every symbol of every object means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from alpha.elf import form
+from alpha.elf.errors import Fault, LinkError
+from alpha.elf.read import Object, Section, Symbol
+
+# What only the linker knows; the runtime declares these as hidden symbols.
+RESERVED: Final = (
+    "__ehdr_start",  # address of the file header, so also of the first loaded byte
+    "__rela_start",  # the run-time relocations, all of them R_*_RELATIVE
+    "__rela_end",
+    "__relro_start",  # whole pages, to be made read-only once the relocations are applied
+    "__relro_end",
+    "__alpha_digest",  # 32 bytes
+    "__alpha_manifest_start",
+    "__alpha_manifest_end",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """So many bytes into an input section."""
+
+    section: Section
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReservedName:
+    """An address that layout will know."""
+
+    name: str
+
+
+Target: TypeAlias = Place | ReservedName
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """`targets[owner][index]` is the meaning of a symbol; None where it names no place (file names, the null symbol)."""
+
+    objects: tuple[Object, ...]
+    targets: dict[str, tuple[Target | None, ...]]
+    entry: Place
+
+
+def resolve(objects: Sequence[Object], entry: str) -> Resolution:
+    """Bind every symbol. Raises `LinkError` for a name without a definition, with two, or reserved to the linker."""
+    definitions = _definitions(objects)
+    start = definitions.get(entry)
+    if start is None or not start.section.flags & form.SHF_EXECINSTR:
+        raise LinkError(Fault.NO_ENTRY, entry)
+    targets = {
+        each.name: tuple(_target(each, symbol, definitions) for symbol in each.symbols)
+        for each in objects
+    }
+    return Resolution(tuple(objects), targets, start)
+
+
+def _definitions(objects: Sequence[Object]) -> dict[str, Place]:
+    found: dict[str, Place] = {}
+    for each in objects:
+        for symbol in each.symbols:
+            if symbol.binding == form.STB_LOCAL or symbol.section == form.SHN_UNDEF:
+                continue
+            if symbol.name in RESERVED:
+                raise LinkError(Fault.RESERVED_SYMBOL, f"{each.name}: {symbol.name}")
+            if symbol.name in found:
+                other = found[symbol.name].section.owner
+                raise LinkError(
+                    Fault.DUPLICATE_SYMBOL, f"{each.name}: {symbol.name}", f"also in {other}"
+                )
+            found[symbol.name] = Place(each.sections[symbol.section], symbol.value)
+    return found
+
+
+def _target(owner: Object, symbol: Symbol, definitions: dict[str, Place]) -> Target | None:
+    if symbol.section == form.SHN_ABS:
+        return None
+    if symbol.section != form.SHN_UNDEF:
+        return Place(owner.sections[symbol.section], symbol.value)
+    if symbol.binding == form.STB_LOCAL:
+        return None
+    if symbol.name in definitions:
+        return definitions[symbol.name]
+    if symbol.name in RESERVED:
+        return ReservedName(symbol.name)
+    raise LinkError(Fault.UNDEFINED_SYMBOL, f"{owner.name}: {symbol.name}")
