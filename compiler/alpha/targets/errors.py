@@ -1,0 +1,68 @@
+"""What is refused of a target: unknown, known and not emittable, without a package, or of the wrong kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from alpha.base.span import Span
+from alpha.diagnostics.closest import did_you_mean
+from alpha.diagnostics.diagnostic import Diagnostic
+
+_NO_FALLBACK = "Alpha never falls back to another target, lane or the CPU"
+
+
+def cannot_emit(name: str, missing: str, hints: tuple[str, ...] = ()) -> Diagnostic:
+    return Diagnostic(
+        code="T0401",
+        message=f"`{name}` is known, and Alpha cannot emit for it yet: {missing}",
+        cause=_NO_FALLBACK,
+        hints=hints,
+    )
+
+
+def unknown(name: str, known: Iterable[str], emitted: Iterable[str], meant: str = "") -> Diagnostic:
+    """`meant` is what the name stands for elsewhere, where that is known."""
+    guess = f"did you mean `{meant}`?" if meant else did_you_mean(name, known)
+    can = "Alpha emits for " + " and ".join(f"`{target}`" for target in emitted)
+    return Diagnostic(
+        code="T0402",
+        message=f"there is no target `{name}`",
+        cause="a target is named by its processor and system, such as `x86_64-linux`",
+        hints=(guess, can) if guess else (can,),
+    )
+
+
+def no_package(name: str) -> Diagnostic:
+    return Diagnostic(
+        code="T0403",
+        message=f"{name} has no target package",
+        cause="the architecture may have profiles, and nothing in Alpha can emit code for it",
+        hints=("pair the system with a device of another architecture",),
+    )
+
+
+def no_lowering(operation: str, target: str, span: Span | None) -> Diagnostic:
+    return Diagnostic(
+        code="T0404",
+        message=f"`{operation}` has no lowering on `{target}`",
+        span=span,
+        cause="a target that cannot give an operation its defined bits refuses it",
+    )
+
+
+def no_output_kind(kind: str, target: str, kinds: Iterable[str]) -> Diagnostic:
+    return Diagnostic(
+        code="T0405",
+        message=f"`{target}` has no output of kind `{kind}`",
+        cause=f"it can give {', '.join(kinds)}",
+    )
+
+
+def contradicts(target: str, pairing: str, own: str, span: Span | None) -> Diagnostic:
+    return Diagnostic(
+        code="T0405",
+        message=f"`--target {target}` contradicts `{pairing}`, which is for `{own}`",
+        span=span,
+        cause="a pairing names its device, and the device its target",
+        hints=("leave `--target` out", "name the system instead of the pairing"),
+    )

@@ -1,0 +1,84 @@
+"""Every target name Alpha knows, and for those it cannot emit for, what is missing."""
+
+from __future__ import annotations
+
+from alpha.base.host import HostTarget
+from alpha.diagnostics.diagnostic import Diagnostic, Refused
+from alpha.targets import HOSTS, errors
+
+DEFAULT = "x86_64-linux"
+
+OUTPUT_KINDS = ("exe", "shared", "object", "llvm", "asm", "ptx", "spirv")
+"""The kinds `--emit` names, over all targets."""
+
+HOST_KINDS = ("exe", "object", "llvm", "asm")
+"""The kinds a host target can give in this version."""
+
+_RUNTIME = "the runtime has no system calls for"
+
+MISSING: dict[str, str] = {
+    "riscv64-linux": "there is no stub, no relocation table and no runtime for RISC-V",
+    "loongarch64-linux": "there is no stub, no relocation table and no runtime for LoongArch",
+    "ppc64le-linux": "there is no stub, no relocation table and no runtime for POWER",
+    "s390x-linux": "there is no stub, no relocation table and no runtime for z/Architecture",
+    "armv7-linux": "memory plans are for 64-bit addresses",
+    "i686-linux": "memory plans are for 64-bit addresses",
+    "x86_64-windows": f"there is no PE writer, and {_RUNTIME} Windows",
+    "aarch64-windows": f"there is no PE writer, and {_RUNTIME} Windows",
+    "x86_64-macos": f"there is no Mach-O writer, and {_RUNTIME} macOS",
+    "aarch64-macos": f"there is no Mach-O writer, and {_RUNTIME} macOS",
+    "x86_64-freebsd": f"{_RUNTIME} FreeBSD",
+    "aarch64-android": "the direct lane is linked for Linux hosts alone",
+    "wasm32": "memory plans are for 64-bit addresses, and there is no module writer",
+    "sm_86": "the PTX emitter and the derived host are missing; a card is named by a pairing",
+    "sm_89": "the PTX emitter and the derived host are missing; a card is named by a pairing",
+    "vulkan": "the SPIR-V builder is missing",
+}
+
+WITHOUT_PACKAGE = frozenset(
+    {"sm_70", "sm_75", "sm_80", "sm_87", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121"}
+    | {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"}
+)
+"""Device architectures that nothing in Alpha emits for."""
+
+ALIASES = {
+    "x86-64-linux": "x86_64-linux",
+    "amd64-linux": "x86_64-linux",
+    "x64-linux": "x86_64-linux",
+    "arm64-linux": "aarch64-linux",
+    "arm64-macos": "aarch64-macos",
+    "aarch64-darwin": "aarch64-macos",
+    "x86_64-darwin": "x86_64-macos",
+}
+"""Other spellings. They are not accepted; the message names the one that is."""
+
+
+def known_names() -> list[str]:
+    return sorted({host.name for host in HOSTS} | set(MISSING) | WITHOUT_PACKAGE)
+
+
+def resolve(name: str, direct: bool) -> HostTarget:
+    """The host target of that name in the lane asked for, or the refusal that says what is missing."""
+    for host in HOSTS:
+        if host.name == name:
+            if not direct and not host.scheduled and name != DEFAULT:
+                raise Refused(_needs_direct(name))
+            return host
+    if name in MISSING:
+        raise Refused(errors.cannot_emit(name, MISSING[name]))
+    if name in WITHOUT_PACKAGE:
+        raise Refused(errors.no_package(name))
+    meant = ALIASES.get(name.casefold(), "")
+    raise Refused(errors.unknown(name, known_names(), [host.name for host in HOSTS], meant))
+
+
+def require_kind(kind: str, host: HostTarget) -> None:
+    """Refuses an output kind that the target does not have."""
+    if kind not in HOST_KINDS:
+        raise Refused(errors.no_output_kind(kind, host.name, HOST_KINDS))
+
+
+def _needs_direct(name: str) -> Diagnostic:
+    return errors.cannot_emit(
+        name, f"the scheduled lane for {name} is missing", ("add `--direct` for the direct lane",)
+    )
