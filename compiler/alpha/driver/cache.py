@@ -1,0 +1,65 @@
+"""Compiled objects kept between builds, by the digest of everything they are made from.
+
+An entry is the SHA-256 of its payload, a newline, and the payload. It is written under a temporary name and renamed,
+so a reader sees a whole entry or none, whatever other builds do at the same time; it is verified on every read, so a
+damaged one is only slow. Nothing depends on the cache: where it cannot be read or written the object is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from alpha.base.digest import sha256
+
+_HEAD = 65
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """`folder` is made when the first entry is kept."""
+
+    folder: Path
+
+    def get(self, *key: str, make: Callable[[], bytes]) -> bytes:
+        """The payload for `key`: all texts that determine it, compiler and tool versions included."""
+        entry = self.folder / sha256("\0".join(key).encode())
+        found = _read(entry)
+        if found is None:
+            found = make()
+            _write(entry, found)
+        return found
+
+
+def user_cache(environment: Mapping[str, str]) -> Path:
+    """The folder of the user's cache, by the XDG base directory specification 0.8."""
+    given = environment.get("XDG_CACHE_HOME", "")
+    if given and Path(given).is_absolute():
+        return Path(given) / "alpha"
+    home = environment.get("HOME", "")
+    return Path(home or "/nonexistent") / ".cache" / "alpha"
+
+
+def _read(entry: Path) -> bytes | None:
+    try:
+        stored = entry.read_bytes()
+    except OSError:
+        return None
+    payload = stored[_HEAD:]
+    return payload if stored[:_HEAD] == f"{sha256(payload)}\n".encode() else None
+
+
+def _write(entry: Path, payload: bytes) -> None:
+    temporary = entry.with_name(f"{entry.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb") as file:
+            file.write(f"{sha256(payload)}\n".encode())
+            file.write(payload)
+        temporary.replace(entry)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()

@@ -1,0 +1,61 @@
+"""What the driver refuses: names that select nothing, places that cannot be written, files that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from alpha.base.span import Span
+from alpha.diagnostics.closest import did_you_mean
+from alpha.diagnostics.diagnostic import Diagnostic
+
+
+class UsageError(Exception):
+    """A command that cannot be carried out as it was given: exit 2. The text is one sentence for the user."""
+
+
+class OutputPlace(UsageError):
+    """The output path names something that must not be replaced."""
+
+
+def unknown_system(name: str, known: Sequence[str]) -> Diagnostic:
+    guess = did_you_mean(name, known)
+    names = ", ".join(f"`{system}`" for system in known) or "none"
+    return Diagnostic(
+        code="E0102",
+        message=f"there is no system and no module `{name}`",
+        cause="a system is a folder of modules below this folder, its `systems/`, or Alpha's own",
+        hints=tuple(hint for hint in (guess, f"systems in reach: {names}") if hint),
+    )
+
+
+def no_policy(system: str) -> Diagnostic:
+    return Diagnostic(
+        code="E0710",
+        message=f"`{system}.Run` declares no policy, so there is nothing to build",
+        cause="a system is built from the policy of its module `Run`",
+        hints=("add a `policy` to it, or name a pairing's module",),
+    )
+
+
+def write_failed(path: Path, failure: OSError) -> Diagnostic:
+    return Diagnostic(
+        code="R0507",
+        message=f"cannot write `{path}`: {reason(failure)}",
+        cause="the files of a build are written all or not at all; the old ones are untouched",
+        hints=("name another place with `-o`",),
+    )
+
+
+def not_a_pairing(module: str, span: Span | None) -> Diagnostic:
+    return Diagnostic(
+        code="E0204",
+        message=f"`{module}` declares no pairing, so it cannot be built",
+        span=span,
+        cause="only a system or a module that declares a pairing builds",
+    )
+
+
+def reason(failure: OSError) -> str:
+    """The system's words for a failure, without paths and numbers."""
+    return (failure.strerror or str(failure)).lower()
