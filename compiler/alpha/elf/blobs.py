@@ -1,4 +1,4 @@
-"""Large read-only data that the linker places itself, because carrying it through LLVM would cost seconds and memory."""
+"""Large read-only data that the linker places itself: through LLVM it would cost seconds and memory."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from alpha.elf import blobs, form, frames, notes
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.form import align_up
 from alpha.elf.read import Object, Section
-from alpha.elf.reloc import Formula, row_of
+from alpha.elf.reloc import ABSOLUTE, NONE, row_of
 from alpha.elf.resolve import Place, Resolution, Target
 
 
@@ -199,12 +199,12 @@ def _scan(
             for offset, kind, symbol, addend in section.relocations:
                 try:
                     row = row_of(machine, kind)
-                    if row.formula is Formula.NONE:
+                    if row.formula is NONE:
                         continue
                     target = _kept(targets[symbol], homes)
                     if row.got:
                         slots.setdefault(target, len(slots))
-                    elif row.formula is Formula.ABSOLUTE:
+                    elif row.formula is ABSOLUTE:
                         _check_absolute(row.width, output.segment)
                         runtime.append(RuntimeRelocation(section, offset, target, addend))
                 except LinkError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +10,7 @@ from alpha.elf.collect import Collection, Output, Segment
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.layout import Layout
 from alpha.elf.read import Section
-from alpha.elf.reloc import TABLE, Formula, apply, row_of
+from alpha.elf.reloc import ABSOLUTE, NONE, TABLE, apply, row_of
 from alpha.elf.resolve import Place, Resolution, Target
 
 # Between functions: a trap (int3; udf #0), never a slide into the next one.
@@ -87,24 +86,28 @@ def _join(machine: int, output: Output, layout: Layout, addresses: _Addresses) -
 
 def _relocate(machine: int, section: Section, base: int, addresses: _Addresses) -> bytes:
     """The bytes of an input section that stands at `base`."""
+    before = section.data
     if not section.relocations:
-        return section.data
-    body = bytearray(section.data)
-    rows = TABLE[machine]
-    symbols = addresses.symbols[section.owner]
-    at_run_time = section.allocated
+        return before
+    body = bytearray(before)
+    size, loaded = len(before), section.allocated
+    rows, symbols, slots = (
+        TABLE[machine],
+        addresses.symbols[section.owner],
+        addresses.slots[section.owner],
+    )
     for offset, kind, symbol, addend in section.relocations:
         try:
             row = rows.get(kind) or row_of(machine, kind)
             end = offset + row.width
-            if end > len(body):
+            if end > size:
                 raise LinkError(Fault.RELOCATION_OUTSIDE_SECTION, row.name)
-            value = addresses.slots[section.owner][symbol] if row.got else symbols[symbol]
-            if at_run_time and row.formula is Formula.ABSOLUTE:
-                body[offset:end] = bytes(row.width)
+            value = slots[symbol] if row.got else symbols[symbol]
+            if loaded and row.formula is ABSOLUTE:
+                body[offset:end] = bytes(row.width)  # filled at run time
             elif value is not None:
-                body[offset:end] = apply(row, body[offset:end], base + offset, value + addend)
-            elif row.formula is not Formula.NONE:
+                body[offset:end] = apply(row, before[offset:end], base + offset, value + addend)
+            elif row.formula is not NONE:
                 raise LinkError(Fault.RELOCATION_WITHOUT_TARGET, row.name)
         except LinkError as error:
             raise error.at(f"{section.where}+{offset:#x}") from None

@@ -46,8 +46,7 @@ class Section:
         return f"{self.owner}: {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A symbol; `section` is the index of its section, or one of ELF's reserved indices."""
 
     name: str

@@ -39,6 +39,14 @@ class Field(Enum):
     ADR = "bits 23:5 and 30:29"  # the two low bits of the number are the upper two of these
 
 
+# Reached as module names: looking a member up on its class costs more than the arithmetic.
+NONE: Final = Formula.NONE
+ABSOLUTE: Final = Formula.ABSOLUTE
+RELATIVE: Final = Formula.RELATIVE
+PAGES: Final = Formula.PAGES
+LOW_12: Final = Formula.LOW_12
+DATA: Final = Field.DATA
+
 # Bits and lowest bit of the immediates that are one run of bits.
 _RUNS: Final = {
     Field.IMM12: (12, 10),
@@ -50,8 +58,9 @@ _RUNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One relocation type. The number must lie in [low, high) and be a multiple of 1 << scale; scaled, it fills `field`.
+    """One relocation type.
 
+    The number must lie in [low, high) and be a multiple of 1 << scale; divided by that, it fills `field`.
     `got`: the address meant is that of the symbol's slot in the global offset table.
     """
 
@@ -68,7 +77,7 @@ class Row:
 def _data(name: str, formula: Formula, width: int, signed: bool, got: bool = False) -> Row:
     bits = 8 * width
     low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
-    return Row(name, formula, Field.DATA, width, low, high, 0, got)
+    return Row(name, formula, DATA, width, low, high, 0, got)
 
 
 def _signed(
@@ -79,46 +88,46 @@ def _signed(
 
 
 def _low12(name: str, scale: int, got: bool = False) -> Row:
-    return Row(name, Formula.LOW_12, Field.IMM12, 4, 0, 1 << 12, scale, got)
+    return Row(name, LOW_12, Field.IMM12, 4, 0, 1 << 12, scale, got)
 
 
-_NONE: Final = Row("NONE", Formula.NONE, Field.DATA, 0, 0, 1)
+_NO_BYTES: Final = Row("NONE", NONE, DATA, 0, 0, 1)
 
 X86_64: Final = {
-    0: _NONE,
-    1: _data("64", Formula.ABSOLUTE, 8, signed=False),
-    2: _data("PC32", Formula.RELATIVE, 4, signed=True),
-    4: _data("PLT32", Formula.RELATIVE, 4, signed=True),  # no PLT: the function is in this file
-    9: _data("GOTPCREL", Formula.RELATIVE, 4, signed=True, got=True),
-    10: _data("32", Formula.ABSOLUTE, 4, signed=False),
-    11: _data("32S", Formula.ABSOLUTE, 4, signed=True),
-    24: _data("PC64", Formula.RELATIVE, 8, signed=True),
-    41: _data("GOTPCRELX", Formula.RELATIVE, 4, signed=True, got=True),
-    42: _data("REX_GOTPCRELX", Formula.RELATIVE, 4, signed=True, got=True),
+    0: _NO_BYTES,
+    1: _data("64", ABSOLUTE, 8, signed=False),
+    2: _data("PC32", RELATIVE, 4, signed=True),
+    4: _data("PLT32", RELATIVE, 4, signed=True),  # no PLT: the function is in this file
+    9: _data("GOTPCREL", RELATIVE, 4, signed=True, got=True),
+    10: _data("32", ABSOLUTE, 4, signed=False),
+    11: _data("32S", ABSOLUTE, 4, signed=True),
+    24: _data("PC64", RELATIVE, 8, signed=True),
+    41: _data("GOTPCRELX", RELATIVE, 4, signed=True, got=True),
+    42: _data("REX_GOTPCRELX", RELATIVE, 4, signed=True, got=True),
 }
 
 AARCH64: Final = {
-    0: _NONE,
-    257: _data("ABS64", Formula.ABSOLUTE, 8, signed=False),
-    258: _data("ABS32", Formula.ABSOLUTE, 4, signed=False),
-    260: _data("PREL64", Formula.RELATIVE, 8, signed=True),
-    261: _data("PREL32", Formula.RELATIVE, 4, signed=True),
-    273: _signed("LD_PREL_LO19", Formula.RELATIVE, Field.IMM19, 19, scale=2),
-    274: _signed("ADR_PREL_LO21", Formula.RELATIVE, Field.ADR, 21),
-    275: _signed("ADR_PREL_PG_HI21", Formula.PAGES, Field.ADR, 21),
+    0: _NO_BYTES,
+    257: _data("ABS64", ABSOLUTE, 8, signed=False),
+    258: _data("ABS32", ABSOLUTE, 4, signed=False),
+    260: _data("PREL64", RELATIVE, 8, signed=True),
+    261: _data("PREL32", RELATIVE, 4, signed=True),
+    273: _signed("LD_PREL_LO19", RELATIVE, Field.IMM19, 19, scale=2),
+    274: _signed("ADR_PREL_LO21", RELATIVE, Field.ADR, 21),
+    275: _signed("ADR_PREL_PG_HI21", PAGES, Field.ADR, 21),
     277: _low12("ADD_ABS_LO12_NC", 0),
     278: _low12("LDST8_ABS_LO12_NC", 0),
-    279: _signed("TSTBR14", Formula.RELATIVE, Field.IMM14, 14, scale=2),
-    280: _signed("CONDBR19", Formula.RELATIVE, Field.IMM19, 19, scale=2),
-    282: _signed("JUMP26", Formula.RELATIVE, Field.IMM26, 26, scale=2),
-    283: _signed("CALL26", Formula.RELATIVE, Field.IMM26, 26, scale=2),
+    279: _signed("TSTBR14", RELATIVE, Field.IMM14, 14, scale=2),
+    280: _signed("CONDBR19", RELATIVE, Field.IMM19, 19, scale=2),
+    282: _signed("JUMP26", RELATIVE, Field.IMM26, 26, scale=2),
+    283: _signed("CALL26", RELATIVE, Field.IMM26, 26, scale=2),
     284: _low12("LDST16_ABS_LO12_NC", 1),
     285: _low12("LDST32_ABS_LO12_NC", 2),
     286: _low12("LDST64_ABS_LO12_NC", 3),
     299: _low12("LDST128_ABS_LO12_NC", 4),
-    311: _signed("ADR_GOT_PAGE", Formula.PAGES, Field.ADR, 21, got=True),
+    311: _signed("ADR_GOT_PAGE", PAGES, Field.ADR, 21, got=True),
     312: _low12("LD64_GOT_LO12_NC", 3, got=True),
-    314: _data("PLT32", Formula.RELATIVE, 4, signed=True),
+    314: _data("PLT32", RELATIVE, 4, signed=True),
 }
 
 TABLE: Final = {EM_X86_64: X86_64, EM_AARCH64: AARCH64}
@@ -138,20 +147,20 @@ def apply(row: Row, before: bytes, place: int, value: int) -> bytes:
     `value` is S + A, with S the address the row means. Raises `LinkError` where the number does not fit.
     """
     formula = row.formula
-    if formula is Formula.RELATIVE:
+    if formula is RELATIVE:
         number = value - place
-    elif formula is Formula.ABSOLUTE:
+    elif formula is ABSOLUTE:
         number = value
-    elif formula is Formula.LOW_12:
+    elif formula is LOW_12:
         number = value & 0xFFF
-    elif formula is Formula.PAGES:
+    elif formula is PAGES:
         number = (value >> 12) - (place >> 12)
     else:
         return before
     if not row.low <= number < row.high:
         raise LinkError(Fault.VALUE_OUT_OF_RANGE, row.name, f"{number:#x}")
-    if row.field is Field.DATA:
-        return (number & (1 << 8 * row.width) - 1).to_bytes(row.width, "little")
+    if row.field is DATA:
+        return number.to_bytes(row.width, "little", signed=number < 0)
     if place & 3:
         raise LinkError(Fault.MISALIGNED_INSTRUCTION, row.name, f"{place:#x}")
     if number & (1 << row.scale) - 1:

@@ -43,7 +43,7 @@ Target: TypeAlias = Place | ReservedName
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """`targets[owner][index]` is the meaning of a symbol; None where it names no place (file names, the null symbol)."""
+    """`targets[owner][index]` is the meaning of a symbol: None where it names no place, as a file name does."""
 
     objects: tuple[Object, ...]
     targets: dict[str, tuple[Target | None, ...]]

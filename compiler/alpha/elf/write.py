@@ -122,7 +122,8 @@ def _symbols(
 ) -> tuple[bytes, bytes, int]:
     """Symbol table, its names, and the number of local symbols (they come first)."""
     section_index = {name: index for index, name in enumerate(names, 1)}
-    local, other = [bytes(form.SYMBOL.size)], []
+    local: list[bytes] = [bytes(form.SYMBOL.size)]
+    other: list[bytes] = []
     strings = bytearray(b"\0")
     for each in resolution.objects:
         for symbol in each.symbols:

@@ -1,0 +1,392 @@
+"""The independent re-reader: what an executable must be, checked on its bytes alone.
+
+It shares no code and no numbers with the linker, so a mistake there cannot excuse itself here. The laws:
+
+ 1. header      64-bit little-endian, position-independent, for the host's machine; tables inside the file
+ 2. segments    loaded ranges inside the file, on their own pages of the host's size, in order, apart; R, RX or RW,
+                never writable and executable; one RX; the file's own headers at address 0
+ 3. marks       no interpreter, no thread-local block; a stack that is not executable; one RELRO range of whole pages
+                that is the beginning of an RW segment
+ 4. entry       in the file's bytes of the RX segment
+ 5. dynamic     inside RELRO; nothing needed, no text relocation; its relocation table is `.rela.dyn`
+ 6. relocations all R_*_RELATIVE, in order of place, apart; eight zero bytes of an RW segment; the address they will
+                hold is in a segment
+ 7. sections    inside the file, apart; loaded ones inside one segment that agrees on writing and executing
+ 8. symbols     defined, and inside their section
+ 9. frames      one index row a frame, sorted, each a range of code that the frame itself states; ranges apart
+10. identity    the build-id note is the SHA-256 of the file without the two digests, cut to 20 bytes
+11. digest      `.alpha.manifest` begins with the SHA-256 of the file with those 32 bytes zero
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from alpha.base.host import HostTarget
+from alpha.elf.errors import Fault, LinkError
+
+LOAD, DYNAMIC, INTERPRETER, TLS = 1, 2, 3, 7
+EH_FRAME, STACK, RELRO = 0x6474E550, 0x6474E551, 0x6474E552
+EXECUTE, WRITE = 1, 2
+RELATIVE: Final = {62: 8, 183: 1027}
+
+
+class Segment(NamedTuple):
+    kind: int
+    flags: int
+    offset: int
+    address: int
+    physical: int
+    file_size: int
+    size: int
+    align: int
+
+
+class Section(NamedTuple):
+    name: str
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    align: int
+    entry: int
+
+
+class Broken(Exception):
+    """A law does not hold; says what was met."""
+
+
+def need(condition: bool, message: str) -> None:
+    if not condition:
+        raise Broken(message)
+
+
+# Not frozen: the tables are read once, by the first law that needs them.
+@dataclass
+class Image:
+    data: bytes
+    host: HostTarget
+
+    def unpack(self, shape: str, offset: int) -> tuple[int, ...]:
+        need(
+            0 <= offset <= len(self.data) - struct.calcsize(shape),
+            f"nothing to read at {offset:#x}",
+        )
+        return struct.unpack_from(shape, self.data, offset)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        (table,) = self.unpack("<Q", 32)
+        size, count = self.unpack("<HH", 54)
+        need(size == 56, "size of a program header")
+        return [Segment(*self.unpack("<IIQQQQQQ", table + 56 * k)) for k in range(count)]
+
+    @cached_property
+    def loads(self) -> list[Segment]:
+        return [segment for segment in self.segments if segment.kind == LOAD]
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        (table,) = self.unpack("<Q", 40)
+        size, count, names = self.unpack("<HHH", 58)
+        need(size == 64 and 0 < names < count, "section header table")
+        rows = [self.unpack("<IIQQQQIIQQ", table + 64 * k) for k in range(count)]
+        need(rows[0] == (0,) * 10, "first section header")
+        start, size = rows[names][4:6]
+        return [Section(self.text(start, size, row[0]), *row[1:]) for row in rows]
+
+    def text(self, table: int, size: int, offset: int) -> str:
+        """The name at `offset` of the string table that stands at file offset `table`."""
+        start, end = table + offset, table + size
+        stop = self.data.find(b"\0", start, end)
+        need(stop >= 0 and start < end, "name outside its table")
+        return self.data[start:stop].decode("ascii", "replace")
+
+    def section(self, name: str) -> Section | None:
+        found = [section for section in self.sections if section.name == name]
+        need(len(found) <= 1, f"two sections {name}")
+        return found[0] if found else None
+
+    def one(self, kind: int, name: str) -> Segment:
+        found = [segment for segment in self.segments if segment.kind == kind]
+        need(len(found) == 1, f"{len(found)} segments {name}")
+        return found[0]
+
+    def bytes_at(self, address: int, size: int) -> bytes:
+        """The file's bytes that load at `address`."""
+        for load in self.loads:
+            if load.address <= address and address + size <= load.address + load.file_size:
+                start = load.offset + address - load.address
+                return self.data[start : start + size]
+        raise Broken(f"no bytes of the file load at {address:#x}")
+
+    def loaded(self, address: int, flags: int) -> bool:
+        return any(
+            load.address <= address < load.address + load.size and load.flags & 3 == flags
+            for load in self.loads
+        )
+
+
+def verify(image: bytes, host: HostTarget) -> None:
+    """Check every law on `image`. Raises `LinkError` with the first one that does not hold."""
+    read = Image(image, host)
+    for name, law in LAWS:
+        try:
+            law(read)
+        except Broken as broken:
+            raise LinkError(Fault.BROKEN_IMAGE, name, str(broken)) from None
+
+
+def _header(image: Image) -> None:
+    need(image.data[:9] == b"\x7fELF\x02\x01\x01\x00\x00", "identification")
+    kind, machine, version = image.unpack("<HHI", 16)
+    need((kind, machine, version) == (3, image.host.machine, 1), "type, machine or version")
+    (size,) = image.unpack("<H", 52)
+    need(size == 64, "size of the header")
+    need(len(image.segments) > 0 and len(image.sections) > 1, "empty tables")
+
+
+def _segments(image: Image) -> None:
+    page, end = image.host.page, 0
+    need(bool(image.loads) and image.loads[0][2:4] == (0, 0), "the headers are not at address 0")
+    for load in image.loads:
+        need(
+            load.offset + load.file_size <= len(image.data),
+            f"{load.address:#x} ends outside the file",
+        )
+        need(load.file_size <= load.size, f"{load.address:#x} is larger in the file")
+        need(load.align == page, f"alignment {load.align:#x}")
+        need(
+            load.address % page == 0 and load.offset % page == 0,
+            f"{load.address:#x} is not on a page",
+        )
+        need(load.address >= end, f"{load.address:#x} shares a page")
+        need(load.flags in (4, 5, 6), f"flags {load.flags}")
+        end = load.address + load.size + -(load.address + load.size) % page
+    need(end <= 1 << 31, "larger than 2 GiB")
+    need(sum(load.flags == 5 for load in image.loads) == 1, "not one segment of code")
+
+
+def _marks(image: Image) -> None:
+    kinds = [segment.kind for segment in image.segments]
+    need(INTERPRETER not in kinds and TLS not in kinds, "an interpreter or thread-local block")
+    need(image.one(STACK, "GNU_STACK").flags == 6, "the stack's permissions")
+    relro = image.one(RELRO, "GNU_RELRO")
+    page = image.host.page
+    need(
+        relro.size > 0 and relro.address % page == 0 and relro.size % page == 0,
+        "RELRO is not whole pages",
+    )
+    holders = [
+        load
+        for load in image.loads
+        if load.flags == 6 and (load.address, load.offset) == (relro.address, relro.offset)
+    ]
+    need(
+        len(holders) == 1 and relro.size <= holders[0].size,
+        "RELRO is not the beginning of a segment",
+    )
+
+
+def _entry(image: Image) -> None:
+    (entry,) = image.unpack("<Q", 24)
+    image.bytes_at(entry, 1)
+    need(image.loaded(entry, EXECUTE), f"{entry:#x} is not code")
+
+
+def _dynamic(image: Image) -> None:
+    segment, relro = image.one(DYNAMIC, "DYNAMIC"), image.one(RELRO, "GNU_RELRO")
+    inside = (
+        relro.address <= segment.address
+        and segment.address + segment.size <= relro.address + relro.size
+    )
+    need(inside, "outside RELRO")
+    need(segment.size % 16 == 0, "size")
+    tags = dict(struct.iter_unpack("<QQ", image.bytes_at(segment.address, segment.size)))
+    # NEEDED, INIT, FINI, TEXTREL, INIT_ARRAY, FINI_ARRAY
+    need(not tags.keys() & {1, 12, 13, 22, 25, 26}, "a tag that needs a loader")
+    need(0 in tags and tags.get(0x6FFFFFFB) == 0x08000001, "no end or not marked as PIE")
+    table = image.section(".rela.dyn")
+    stated = (tags.get(7), tags.get(8), tags.get(9))
+    need(
+        stated == ((table.address, table.size, 24) if table else (None,) * 3),
+        "not the relocation table",
+    )
+
+
+def _relocations(image: Image) -> None:
+    table = image.section(".rela.dyn")
+    if table is None:
+        return
+    need(table.size % 24 == 0, "size of the table")
+    end = 0
+    for place, info, value in struct.iter_unpack("<QQq", image.bytes_at(table.address, table.size)):
+        need(info == RELATIVE[image.host.machine], f"{place:#x} is of another type")
+        need(place >= end, f"{place:#x} is out of order")
+        need(
+            image.loaded(place, WRITE) and image.loaded(place + 7, WRITE),
+            f"{place:#x} is not writable",
+        )
+        need(image.bytes_at(place, 8) == bytes(8), f"{place:#x} is not zero in the file")
+        # One past the end is where an empty or one-past pointer may stand.
+        inside = any(load.address <= value <= load.address + load.size for load in image.loads)
+        need(inside, f"{place:#x} will hold {value:#x}")
+        end = place + 8
+
+
+def _sections(image: Image) -> None:
+    taken = []
+    for section in image.sections[1:]:
+        if section.kind != 8:
+            need(
+                section.offset + section.size <= len(image.data),
+                f"{section.name} ends outside the file",
+            )
+            taken.append((section.offset, section.offset + section.size, section.name))
+        if not section.flags & 2:
+            need(section.address == 0, f"{section.name} has an address")
+            continue
+        need(section.address % max(section.align, 1) == 0, f"{section.name} is not aligned")
+        need(
+            any(_holds(load, section) for load in image.loads),
+            f"{section.name} is in no segment like it",
+        )
+    taken.sort()
+    for before, after in pairwise(taken):
+        need(before[1] <= after[0], f"{before[2]} and {after[2]} overlap")
+
+
+def _holds(load: Segment, section: Section) -> bool:
+    at = section.address - load.address
+    size = load.size if section.kind == 8 else load.file_size
+    same = bool(load.flags & WRITE) == bool(section.flags & 1) and bool(load.flags & 1) == bool(
+        section.flags & 4
+    )
+    return same and at >= 0 and at + section.size <= size and section.offset - load.offset == at
+
+
+def _symbols(image: Image) -> None:
+    table = image.section(".symtab")
+    if table is None:
+        return
+    need(table.size % 24 == 0 and table.link < len(image.sections), "table")
+    strings = image.sections[table.link]
+    for k in range(1, table.size // 24):
+        name, information, _, index, value, size = image.unpack("<IBBHQQ", table.offset + 24 * k)
+        title = image.text(strings.offset, strings.size, name)
+        need(0 < index < len(image.sections), f"{title} is not defined")
+        need((information >> 4 == 0) == (k < table.info), f"{title}: locals are not first")
+        section = image.sections[index]
+        inside = section.address <= value and value + size <= section.address + section.size
+        need(inside, f"{title} is outside {section.name}")
+
+
+def _frames(image: Image) -> None:
+    frames, index = image.section(".eh_frame"), image.section(".eh_frame_hdr")
+    if frames is None or index is None:
+        need(frames is index, "one of .eh_frame and .eh_frame_hdr")
+        return
+    segment = image.one(EH_FRAME, "GNU_EH_FRAME")
+    need(
+        (segment.address, segment.size) == (index.address, index.size),
+        "the index is not the marked one",
+    )
+    head = image.unpack("<BBBBiI", index.offset)
+    need(head[:4] == (1, 0x1B, 0x03, 0x3B), "encodings of the index")
+    need(index.address + 4 + head[4] == frames.address, "the index names other frames")
+    need(index.size == 12 + 8 * head[5], "size of the index")
+    stated = sorted(_frame_ranges(image, frames))
+    rows = [image.unpack("<ii", index.offset + 12 + 8 * k) for k in range(head[5])]
+    listed = [(index.address + code, index.address + frame) for code, frame in rows]
+    need(
+        listed == [(start, frame) for start, _, frame in stated],
+        "the index is not the sorted list of frames",
+    )
+    end = 0
+    for start, length, frame in stated:
+        need(start >= end, f"the frame at {frame:#x} overlaps another")
+        need(length > 0 and image.loaded(start, EXECUTE), f"the frame at {frame:#x} is of no code")
+        need(
+            image.loaded(start + length - 1, EXECUTE),
+            f"the frame at {frame:#x} is of too much code",
+        )
+        end = start + length
+
+
+def _frame_ranges(image: Image, frames: Section) -> Iterator[tuple[int, int, int]]:
+    """Start and length of the code of each frame, and the frame's own address."""
+    at, end = frames.offset, frames.offset + frames.size
+    common = set()
+    while True:
+        (length,) = image.unpack("<I", at)
+        if length == 0:
+            need(at + 4 == end, "an end before the end")
+            return
+        need(at + 4 + length < end, f"a record at {at:#x} ends outside")
+        (parent,) = image.unpack("<I", at + 4)
+        if parent == 0:
+            common.add(at)
+        else:
+            need(at + 4 - parent in common, f"a frame at {at:#x} has no common record")
+            distance, size = image.unpack("<iI", at + 8)
+            address = frames.address + at - frames.offset
+            yield address + 8 + distance, size, address
+        at += 4 + length
+
+
+def _identity(image: Image) -> None:
+    note, manifest = image.section(".note.gnu.build-id"), image.section(".alpha.manifest")
+    if note is None or manifest is None:
+        raise Broken("no note or no manifest")
+    need(
+        image.data[note.offset : note.offset + 16] == struct.pack("<III4s", 4, 20, 3, b"GNU\0"),
+        "note",
+    )
+    stated = image.data[note.offset + 16 : note.offset + 36]
+    holes = [(note.offset + 16, 20), (manifest.offset, 32)]
+    need(_sha256_without(image.data, holes)[:20] == stated, "not the digest of the file")
+
+
+def _digest(image: Image) -> None:
+    manifest = image.section(".alpha.manifest")
+    if manifest is None or manifest.size < 32 or manifest.flags != 2:
+        raise Broken("no read-only section .alpha.manifest")
+    stated = image.data[manifest.offset : manifest.offset + 32]
+    need(
+        _sha256_without(image.data, [(manifest.offset, 32)]) == stated, "not the digest of the file"
+    )
+
+
+def _sha256_without(data: bytes, holes: list[tuple[int, int]]) -> bytes:
+    """The SHA-256 of `data` with every hole (offset, size) read as zeros."""
+    digest, view, end = hashlib.sha256(), memoryview(data), 0
+    for offset, size in sorted(holes):
+        digest.update(view[end:offset])
+        digest.update(bytes(size))
+        end = offset + size
+    digest.update(view[end:])
+    return digest.digest()
+
+
+LAWS: Final[tuple[tuple[str, Callable[[Image], None]], ...]] = (
+    ("header", _header),
+    ("segments", _segments),
+    ("marks", _marks),
+    ("entry", _entry),
+    ("dynamic", _dynamic),
+    ("relocations", _relocations),
+    ("sections", _sections),
+    ("symbols", _symbols),
+    ("frames", _frames),
+    ("identity", _identity),
+    ("digest", _digest),
+)
