@@ -8,10 +8,10 @@ A checkpoint is a safetensors file:
 
 The header is one JSON object without any space or newline. Its members stand in this order:
 
-1. `"__metadata__"`: an object of texts, in this order: `format` (always `alpha.checkpoint/1`), `step` (decimal), `seed`
-   (decimal), `policy`, `learner`, `data` (64 lower-case hexadecimal digits each: the SHA-256 of the UTF-8 of the
-   system's `policy_text`, `learner_text`, `data_text`), `alpha` (the compiler's version), `stop` (below), `tensors` (the
-   SHA-256 of the data section, 64 lower-case hexadecimal digits).
+1. `"__metadata__"`: an object of texts, in this order: `format` (always `alpha.checkpoint/1`), `step` (decimal),
+   `seed` (decimal), `policy`, `learner`, `data` (64 lower-case hexadecimal digits each: the SHA-256 of the UTF-8 of
+   the system's `policy_text`, `learner_text`, `data_text`), `alpha` (the compiler's version), `stop` (below),
+   `tensors` (the SHA-256 of the data section, 64 lower-case hexadecimal digits).
 2. one member for each tensor in checkpoint order (`net.<p>` in parameter order, then `slots.<s>.<p>` slot by slot):
    `"net.w1":{"dtype":"F32","shape":[64,32],"data_offsets":[0,8192]}`, with the members in exactly this order; offsets
    count from the start of the data section. dtype names: F64 F32 BF16 F16 I64 I32 U32 U8 BOOL.
@@ -19,9 +19,9 @@ The header is one JSON object without any space or newline. Its members stand in
 In texts only `"` and `\` are escaped, by a backslash; nothing else in a checkpoint's texts needs an escape.
 
 `stop` is the state of the stop rules: a JSON array with one object a rule of the policy, in its order: `{}` for
-`NotFinite` and `Below`; `{"lowest":L,"since":C}` for `Plateau`, where L is the bit pattern of the lowest f32 value seen
-(decimal; 2139095040, +infinity, before the first evaluation) and C the number of evaluations since it was seen. A policy
-with `stop = [NotFinite]` has the text `[{}]`, a policy without rules `[]`.
+`NotFinite` and `Below`; `{"lowest":L,"since":C}` for `Plateau`, where L is the bit pattern of the lowest f32 value
+seen (decimal; 2139095040, +infinity, before the first evaluation) and C the number of evaluations since it was seen.
+A policy with `stop = [NotFinite]` has the text `[{}]`, a policy without rules `[]`.
 
 A NaN in a float tensor is written as 0x7FC00000 (f32; the quiet NaN with a clear sign and payload for other dtypes).
 The file depends on nothing else: no time, host, thread count or path. Its name is `step-` and the step in 8 digits.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from alpha.graph.ops import (
@@ -20,10 +21,16 @@ from alpha.graph.ops.row import Attributes, Operation, Use
 
 __all__ = ["TABLE", "Attributes", "Operation", "Use"]
 
-TABLE = MappingProxyType(
-    {
-        row.name: row
-        for family in (structure, elementwise, reduction, rowwise, contraction, movement, random)
-        for row in family.ROWS
-    }
+_FAMILIES: tuple[tuple[Operation, ...], ...] = (
+    structure.ROWS,
+    elementwise.ROWS,
+    reduction.ROWS,
+    rowwise.ROWS,
+    contraction.ROWS,
+    movement.ROWS,
+    random.ROWS,
+)
+
+TABLE: Mapping[str, Operation] = MappingProxyType(
+    {row.name: row for family in _FAMILIES for row in family}
 )

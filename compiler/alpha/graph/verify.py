@@ -1,0 +1,116 @@
+"""The law of the graph level, checked after every pass. A broken law is a bug in Alpha: `GraphFault`.
+
+Each law is one entry of `LAWS`, read from top to bottom:
+
+1. `known`: every node is a row of the table, with exactly that row's attributes, sorted by name.
+2. `ordered`: operands have smaller serials than the node, and no two nodes share a serial: the graph is acyclic.
+3. `typed`: the row's rule, applied again, gives the type the node states.
+4. `leaves`: constants are scalars whose value is exactly one of the dtype; sizes are at least 1.
+5. `named`: the inputs of the graph are exactly the input nodes it uses and some unused ones, each name once; output
+   names are distinct.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from alpha.graph.builder import exact
+from alpha.graph.errors import GraphFault, OperationError
+from alpha.graph.node import Graph, Node
+from alpha.graph.ops import TABLE
+
+
+def verify(graph: Graph, *, primitive: bool = False) -> None:
+    """Check every law on every node. With `primitive`, composites are a fault too."""
+    nodes = list(graph.nodes())
+    nodes.extend(node for node in graph.inputs if node not in set(nodes))
+    for name, law in LAWS:
+        for fault in law(graph, nodes):
+            raise GraphFault(f"graph `{graph.name}` breaks the law `{name}`: {fault}")
+    if primitive:
+        for node in nodes:
+            if not TABLE[node.operation].primitive:
+                raise GraphFault(
+                    f"graph `{graph.name}` still holds the composite `{node.operation}`"
+                )
+
+
+def _known(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        row = TABLE.get(node.operation)
+        if row is None:
+            yield f"no operation {node.operation!r}"
+        elif tuple(name for name, _ in node.attributes) != tuple(sorted(row.attributes)):
+            yield f"`{node.operation}` with the attributes {node.attributes}"
+        elif row.leaf and node.operands:
+            yield f"`{node.operation}` with operands"
+
+
+def _ordered(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
+    serials: set[int] = set()
+    for node in nodes:
+        if node.serial in serials:
+            yield f"serial {node.serial} twice"
+        serials.add(node.serial)
+        for operand in node.operands:
+            if operand.serial >= node.serial:
+                yield f"%{node.serial} uses the later %{operand.serial}"
+
+
+def _typed(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        row = TABLE[node.operation]
+        if row.leaf:
+            continue
+        try:
+            type_ = row.rule([operand.type for operand in node.operands], dict(node.attributes))
+        except OperationError as error:
+            yield f"%{node.serial} `{node.operation}`: {error}"
+        else:
+            if type_ != node.type:
+                yield f"%{node.serial} `{node.operation}` states {node.type} and is {type_}"
+
+
+def _leaves(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        if any(size < 1 for size in node.type.shape):
+            yield f"%{node.serial} has the shape {node.type.shape}"
+        if node.operation != "constant":
+            continue
+        value = node.attribute("value")
+        if node.type.shape or isinstance(value, (str, tuple)):
+            yield f"%{node.serial} is no scalar constant"
+            continue
+        try:
+            rounded = exact(value, node.type.dtype)
+        except OperationError as error:
+            yield f"%{node.serial}: {error}"
+        else:
+            same = rounded == value or (isinstance(value, float) and math.isnan(value))
+            if not same or type(rounded) is not type(value):
+                yield f"%{node.serial} holds {value!r}, which is no {node.type.dtype.value}"
+
+
+def _named(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
+    for node in nodes:
+        if node.operation == "input" and node not in graph.inputs:
+            yield f"the input {node.attribute('name')!r} is used and not listed"
+    inputs = [
+        node.attribute("name") if node.operation == "input" else None for node in graph.inputs
+    ]
+    if None in inputs or len(set(inputs)) != len(inputs):
+        yield f"the inputs are {inputs}"
+    outputs = [name for name, _ in graph.outputs]
+    if len(set(outputs)) != len(outputs):
+        yield f"the outputs are {outputs}"
+
+
+Law = Callable[[Graph, Sequence[Node]], Iterator[str]]
+LAWS: tuple[tuple[str, Law], ...] = (
+    ("known", _known),
+    ("ordered", _ordered),
+    ("typed", _typed),
+    ("leaves", _leaves),
+    ("named", _named),
+)
