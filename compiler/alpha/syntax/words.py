@@ -1,0 +1,138 @@
+"""Why a token does not fit, in the reader's words: E0009, and E0701 for a fact without `from`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from alpha.base.span import Span
+from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
+from alpha.syntax import errors
+from alpha.syntax.layout import OPENERS
+from alpha.syntax.lexer import END, HARD_KEYWORDS, Token
+
+_ENDS = frozenset({"_NEWLINE", "_DEDENT", END})
+_OPERATORS = frozenset("CMP CAT PLUS MINUS MULOP POWER OR AND _PIPE _TDOT _TLSQB".split())
+_OPERANDS = frozenset(
+    "NAME CON INT FLOAT QUANTITY STRING ACCESSOR _LPAR _LSQB _LBRACE FN IF MATCH EINSUM NOT MINUS _WILD".split()
+)
+_MIDDLES = frozenset("if then else match with fn and or not einsum let where".split())
+_DECLARATIONS = frozenset(
+    "ALIAS FACTS HOST IMPORT LEARNER MODEL OPTIMIZER PAIRING POLICY PROFILE PROOF REJECTS SOURCE TEST TYPE".split()
+)
+
+_PHRASES = {
+    "NAME": "a name", "CON": "a name with a capital letter", "FACT": "the name of a fact", "CODE": "a code such as `E0412`",
+    "INT": "a whole number", "FLOAT": "a number", "QUANTITY": "a quantity such as `2s`", "STRING": 'a text in `"`',
+    "ACCESSOR": "a field such as `.name`", "DOC": "a doc comment", "CMP": "a comparison", "CAT": "`++`", "PLUS": "`+`",
+    "MINUS": "`-`", "MULOP": "`*`", "POWER": "`^`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_TLSQB": "`[`",
+    "_RSQB": "`]`", "_LBRACE": "`{`", "_RBRACE": "`}`", "_EQUAL": "`=`", "_COLON": "`:`", "_COMMA": "`,`", "_BAR": "`|`",
+    "_PIPE": "`|>`", "_ARROW": "`->`", "_TDOT": "`.`", "_ELLIPSIS": "`...`", "_WILD": "`_`",
+    "_INDENT": "an indented block on the next line", "_DEDENT": "the end of the block", "_NEWLINE": "a new line",
+    END: "the end of the declaration",
+}  # fmt: skip
+
+
+def unexpected(token: Token, previous: Token | None, expected: Sequence[str], place: Span) -> Diagnostic:
+    """The diagnostic for `token`, which came behind `previous` where only `expected` kinds would have fitted."""
+    wanted = frozenset(expected)
+    ended = token.kind in _ENDS
+    if "FROM" in wanted and ended:
+        return _no_evidence(place)
+    if token.text in HARD_KEYWORDS and token.text not in _MIDDLES and "NAME" in wanted and "DOC" not in wanted:
+        return errors.keyword_as_name(place)
+    if token.text in _MIDDLES and "NAME" in wanted and not wanted & {"IF", "DOC"}:
+        return errors.keyword_as_name(place)
+    message, cause, hints, fixes = _told(token, previous, wanted, place)
+    return Diagnostic("E0009", message, place, cause=cause, hints=hints, fixes=fixes)
+
+
+def _no_evidence(place: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0701",
+        "this fact has no evidence",
+        place,
+        cause="A fact says who established it: `from Architectural SOURCE`, `from Measured SOURCE` or `from Modelled SOURCE`.",
+        hints=("end the line with `from` and its evidence; a fact that nobody established is left out",),
+    )
+
+
+_Told = tuple[str, str, tuple[str, ...], tuple[Fix, ...]]
+
+
+def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: Span) -> _Told:
+    fitting = would_fit(wanted)
+    ended = token.kind in _ENDS
+    cause = f"Here {fitting} would fit."
+    if ended:
+        return _too_early(previous, wanted, fitting)
+    if token.kind == "_INDENT":
+        return "this line is indented, but nothing above it opens a block", cause, (), ()
+    shown = f"`{token.text}`" if len(token.text) <= 40 else f"`{token.text[:37]}...`"
+    message = f"unexpected {shown}; {fitting} would fit"
+    if token.kind == "DOC":
+        hint = "a plain comment begins with `--`"
+        return "a doc comment stands above a declaration or an item of a block", cause, (hint,), ()
+    if token.kind == "MODULE":
+        return "a file holds one module, and its header comes first", cause, (), ()
+    if token.kind == "_EQUAL" and wanted & _OPERATORS:
+        fix = Fix("compare with `==`", place, "==")
+        return message, cause, ("`=` defines, `==` compares",), (fix,)
+    if token.kind == "CMP" and wanted & _OPERATORS:
+        hint = "write `a < b and b < c`"
+        return f"comparisons do not chain: a second {shown}", "`a < b < c` has no meaning.", (hint,), ()
+    if token.kind == "CMP" and token.text == "==" and "_EQUAL" in wanted:
+        return message, cause, ("`=` defines, `==` compares",), (Fix("define with `=`", place, "="),)
+    if token.kind == "IMPORT" or (token.kind in _DECLARATIONS and wanted & _ENDS):
+        return message, cause, ("declarations and imports start at column 1, each on its own line",), ()
+    if token.kind in ("FN", "IF", "MATCH", "EINSUM") and "_LPAR" in wanted:
+        return message, cause, (f"as an operand or an argument, `{token.text}` stands in brackets",), ()
+    if token.kind == "LET":
+        return message, cause, ("`let` lines stand at the start of a block, each on its own line, before the value",), ()
+    return message, cause, (), ()
+
+
+def _too_early(previous: Token | None, wanted: frozenset[str], fitting: str) -> _Told:
+    """The line, block or declaration ended before the construct did."""
+    last = f"`{previous.text}`" if previous is not None else "the start"
+    if "ELSE" in wanted and "THEN" not in wanted and not wanted & {"_INDENT"}:
+        return "this `if` has no `else`", "An `if` is a value, so it has one in both cases.", (), ()
+    if previous is not None and previous.kind == "DOC":
+        return "this doc comment documents nothing", f"Behind it {fitting} would fit.", (), ()
+    hints: tuple[str, ...] = ()
+    if previous is not None and previous.kind in OPENERS:
+        hints = ("indent the next line deeper than this one",)
+    if previous is not None and previous.kind == "_EQUAL" and "_INDENT" in wanted and not wanted & _OPERANDS:
+        return f"nothing stands behind {last}", f"Here {fitting} would fit.", hints, ()
+    return f"this ends too early: behind {last}, {fitting} would fit", f"Here {fitting} would fit.", hints, ()
+
+
+def would_fit(wanted: frozenset[str]) -> str:
+    """The expected terminals as a phrase: `an expression`, ``` `then` ```, ``` `]` or `,` ```."""
+    if "DOC" in wanted and wanted & _DECLARATIONS:
+        return "a declaration"
+    if {"NAME", "INT", "STRING", "IF"} <= wanted:
+        return "an expression or an indented block" if "_INDENT" in wanted else "an expression"
+    if {"NAME", "CON", "_LSQB", "_LBRACE", "INT"} <= wanted and "STRING" not in wanted and not wanted & _ENDS:
+        return "a type"
+    if {"NAME", "CON", "STRING", "_WILD"} <= wanted and "FLOAT" not in wanted:
+        return "a pattern"
+    if "_WILD" in wanted and "_EQUAL" in wanted:
+        return "a parameter, `=`" + (" or `:`" if "_COLON" in wanted else "")
+    specific = wanted - _OPERATORS - _ENDS
+    if wanted & _OPERATORS:
+        specific -= _OPERANDS
+    phrases = [_PHRASES.get(kind, f"`{kind.lower()}`") for kind in sorted(specific)]
+    phrases = list(dict.fromkeys(phrases))
+    if wanted & _OPERATORS:
+        phrases.append("an operator")
+    if wanted & _ENDS:
+        phrases.append("the end of the line")
+    if len(phrases) > 6:
+        phrases = [*phrases[:5], "something else that begins an item"]
+    if len(phrases) < 2:
+        return "".join(phrases) or "nothing"
+    return ", ".join(phrases[:-1]) + " or " + phrases[-1]
+
+
+def behind(label: str, place: Span) -> Label:
+    return Label(place, label)
