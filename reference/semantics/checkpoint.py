@@ -80,13 +80,13 @@ def stop_text(states: Sequence[tuple[int, int] | None]) -> str:
 
 
 def data_bytes(dtype: str, array: Array) -> bytes:
-    """One tensor's bytes. bf16 arrays are held as f32 arrays of exact bf16 values."""
+    """One tensor's bytes. bf16 and f16 values are held exactly in float32 arrays."""
     if dtype == "bf16":
         words = numpy.ascontiguousarray(array, dtype="<f4").view("<u4")
         halves = (words >> 16).astype("<u2")
         halves[numpy.isnan(array)] = 0x7FC0
         return halves.tobytes()
-    values = numpy.array(array, order="C", copy=True)
+    values = numpy.array(array, order="C", copy=True, dtype="f2" if dtype == "f16" else None)
     if values.dtype.kind == "f":
         values[numpy.isnan(values)] = numpy.nan
     return values.astype(values.dtype.newbyteorder("<")).tobytes()

@@ -1,0 +1,139 @@
+"""Trains a described system in numpy, step by step, and gives the state whose checkpoint the executable must equal.
+
+A description is the JSON that `alpha.evaluate.describe.describe` makes of an evaluated policy. This reads of it:
+
+    alpha             version of the compiler that a checkpoint names
+    parameters, slots lists of {name, type}: `net.<p>` and `slots.<s>.<p>` in checkpoint order; `type` as in graph texts
+    batch_fields      list of {name, type} of the inputs `batch.<field>` (name with or without `batch.`)
+    metrics           list of names
+    keyed             whether the step takes `key`
+    graphs            {name: graph text} for initial, rate, step, evaluate
+    batch, steps, seed, hold_out, shuffle
+    stop              list of {kind, metric, patience, value}
+    policy_text, learner_text, data_text
+    data              {examples, ...}
+
+The rows stand beside it: an array a field, with a leading axis of all examples, held-out ones last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+
+from semantics.checkpoint import Identity, checkpoint_bytes, digest, stop_text
+from semantics.elementwise import STORAGE, cast
+from semantics.evaluate import evaluate
+from semantics.graph import Graph, Type, read_graph, read_type
+from semantics.numerics import Array, lane_sum
+from semantics.order import batch_rows
+from semantics.philox import step_key
+
+INFINITY_BITS = 0x7F800000
+
+
+@dataclass(slots=True)
+class Run:
+    """A run in progress: the state after `step` steps and what was logged on the way."""
+
+    description: Mapping[str, Any]
+    rows: Mapping[str, Array]
+    state: dict[str, Array]
+    step: int = 0
+    losses: list[numpy.float32] = field(default_factory=list)
+    _graphs: dict[str, Graph] = field(default_factory=dict)
+
+    def graph(self, name: str) -> Graph:
+        if name not in self._graphs:
+            self._graphs[name] = read_graph(self.description["graphs"][name])
+        return self._graphs[name]
+
+    @property
+    def examples(self) -> int:
+        """The examples that are trained on."""
+        return int(self.description["data"]["examples"]) - int(self.description["hold_out"])
+
+    def batch(self, places: Array) -> dict[str, Array]:
+        """The batch inputs made of these examples."""
+        found: dict[str, Array] = {}
+        for item in self.description["batch_fields"]:
+            name = str(item["name"]).removeprefix("batch.")
+            type_ = read_type(item["type"])
+            found[f"batch.{name}"] = _converted(self.rows[name][places], type_)
+        return found
+
+
+def start(description: Mapping[str, Any], rows: Mapping[str, Array]) -> Run:
+    """The state before step 1."""
+    run = Run(description, rows, {})
+    run.state = evaluate(run.graph("initial"), {})
+    return run
+
+
+def advance(run: Run, steps: int) -> None:
+    """`steps` more training steps."""
+    description = run.description
+    graph = run.graph("step")
+    for _ in range(steps):
+        run.step += 1
+        number = numpy.uint32(run.step)
+        rate = evaluate(run.graph("rate"), {"step": number})["rate"]
+        places = batch_rows(
+            description["seed"],
+            run.step,
+            description["batch"],
+            run.examples,
+            description["shuffle"],
+        )
+        inputs = {**run.state, "step": number, "rate": rate, **run.batch(places)}
+        if description["keyed"]:
+            inputs["key"] = numpy.array(step_key(description["seed"], run.step), dtype=numpy.uint32)
+        outputs = evaluate(graph, inputs)
+        run.losses.append(numpy.float32(outputs.pop("loss")))
+        run.state = outputs
+
+
+def metrics(run: Run) -> dict[str, numpy.float32]:
+    """Each metric over the held-out batches, in order: the mean of the batch values by section 12.3."""
+    graph = run.graph("evaluate")
+    batch = run.description["batch"]
+    values: dict[str, list[Array]] = {}
+    for first in range(run.examples, int(run.description["data"]["examples"]), batch):
+        outputs = evaluate(graph, {**run.state, **run.batch(numpy.arange(first, first + batch))})
+        for name, value in outputs.items():
+            values.setdefault(name, []).append(value)
+    return {
+        name: numpy.float32(lane_sum(numpy.stack(found), (0,)) / numpy.float32(len(found)))
+        for name, found in values.items()
+    }
+
+
+def checkpoint(run: Run, stop: str | None = None) -> bytes:
+    """The checkpoint file of the run's state. `stop` defaults to the state of rules that have seen no evaluation."""
+    description = run.description
+    tensors = [
+        (str(item["name"]), read_type(item["type"]).dtype, run.state[str(item["name"])])
+        for item in (*description["parameters"], *description["slots"])
+    ]
+    identity = Identity(
+        description["seed"],
+        digest(description["policy_text"]),
+        digest(description["learner_text"]),
+        digest(description["data_text"]),
+        description["alpha"],
+    )
+    if stop is None:
+        rules = [rule["kind"] for rule in description["stop"]]
+        stop = stop_text([(INFINITY_BITS, 0) if rule == "Plateau" else None for rule in rules])
+    return checkpoint_bytes(tensors, run.step, identity, stop)
+
+
+def _converted(values: Array, type_: Type) -> Array:
+    """Stored rows in the batch dtype, by section 17: nearest for floats, exact for integers."""
+    stored = {"f4": "f32", "f8": "f64"}.get(values.dtype.str[1:], "i64")
+    whole = values if values.dtype.kind == "f" else values.astype(numpy.int64)
+    found = cast(whole, stored, type_.dtype)
+    return numpy.asarray(found.reshape(type_.shape), dtype=STORAGE[type_.dtype])
