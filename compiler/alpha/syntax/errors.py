@@ -44,7 +44,7 @@ def not_utf8(source: Source, at: int, byte: int, value: int) -> Diagnostic:
         "E0001",
         f"the file is not UTF-8: byte {byte} of the file is 0x{value:02X}",
         Span(source, at, at + 1),
-        cause="A source file is UTF-8 text, so that every machine reads the same characters.",
+        cause="a source file is UTF-8 text, so that every machine reads the same characters",
         hints=("save the file as UTF-8",),
     )
 
@@ -56,14 +56,14 @@ def bad_space(source: Source, at: int) -> Diagnostic:
             "E0001",
             "a tab; layout is measured in spaces",
             span,
-            cause="Columns decide where a block ends, and a tab has no width of its own.",
+            cause="columns decide where a block ends, and a tab has no width of its own",
             hints=("indent with two spaces for each level", "inside a text, write `\\t`"),
         )
     return Diagnostic(
         "E0001",
         "a carriage return; lines end with a line feed alone",
         span,
-        cause="Equal programs must be equal bytes on every system.",
+        cause="equal programs must be equal bytes on every system",
         hints=("save the file with LF line ends",),
         fixes=(Fix("remove the carriage return", span, "", safe=source.text.startswith("\n", at + 1)),),
     )
@@ -74,7 +74,7 @@ def too_large(source: Source, size: int) -> Diagnostic:
         "E0010",
         f"the file has {size:,} bytes; a module has at most {MOST_BYTES:,}",
         Span(source, 0, 0),
-        cause="A module is something a person reads; this is the size of generated data.",
+        cause="a module is something a person reads; this is the size of generated data",
         hints=("split the module, or move the data into a file that a `data` entry names",),
     )
 
@@ -84,7 +84,7 @@ def too_deep(span: Span) -> Diagnostic:
         "E0010",
         f"nested deeper than {MOST_DEPTH} levels",
         span,
-        cause="Each bracket and block is a level, and so is each operator of a chain `a + b + c` or `x |> f |> g`.",
+        cause="each bracket and block is a level, and so is each operator of a chain `a + b + c` or `x |> f |> g`",
         hints=("name parts of it with `let`", "a long chain is a `fold`, `sum` or list"),
     )
 
@@ -101,7 +101,7 @@ def no_token(source: Source, at: int) -> Diagnostic:
             "E0006",
             "this text is not closed on its line",
             Span(source, at, end if end >= 0 else len(source.text)),
-            cause="A text begins and ends on one line.",
+            cause="a text begins and ends on one line",
             hints=('close it with `"`', "write a line end inside a text as `\\n`, and join long texts with `++`"),
         )
     return bad_character(source, at)
@@ -121,7 +121,7 @@ def bad_character(source: Source, at: int) -> Diagnostic:
         "E0002",
         f"{described} has no meaning here",
         Span(source, at, at + 1),
-        cause="Code is written with ASCII letters, digits and a few symbols; other characters belong into texts and comments.",
+        cause="code is written with ASCII letters, digits and a few symbols; other characters belong into texts and comments",
         hints=hints,
     )
 
@@ -131,7 +131,7 @@ def keyword_as_name(span: Span) -> Diagnostic:
         "E0003",
         f"`{span.text}` is a keyword and cannot be a name",
         span,
-        cause="The keyword would be read as such wherever the name is used.",
+        cause="the keyword would be read as such wherever the name is used",
         hints=("choose another name",),
     )
 
@@ -141,7 +141,7 @@ def unit_as_name(span: Span) -> Diagnostic:
         "E0003",
         f"`{span.text}` is a unit and cannot be a name",
         span,
-        cause=f"A unit may stand a space behind its number, so `2 {span.text}` must mean one thing.",
+        cause=f"a unit may stand a space behind its number, so `2 {span.text}` must mean one thing",
         hints=("choose another name",),
     )
 
@@ -151,7 +151,7 @@ def underscore_name(span: Span) -> Diagnostic:
         "E0009",
         f"`{span.text}`: a name begins with a letter",
         span,
-        cause="`_` alone is the pattern that matches everything; it begins no name.",
+        cause="`_` alone is the pattern that matches everything; it begins no name",
         hints=(f"write `{span.text.lstrip('_0123456789') or 'x'}`, or `_` for a value that is not used",),
     )
 
@@ -161,7 +161,7 @@ def primed_type_name(span: Span) -> Diagnostic:
         "E0009",
         f"`{span.text}`: only value names may end in `'`",
         span,
-        cause="Types, constructors, models and modules have names without primes.",
+        cause="types, constructors, models and modules have names without primes",
         hints=(f"write `{span.text.rstrip(chr(39))}`",),
     )
 
@@ -173,7 +173,7 @@ def lonely_dot(source: Source, at: int) -> Diagnostic:
             "E0008",
             "a float has digits on both sides of its point",
             span,
-            cause="`.5` looks like a field; `0.5` is a number.",
+            cause="`.5` looks like a field; `0.5` is a number",
             hints=("write a `0` before the point",),
             fixes=(Fix("insert the zero", Span(source, at, at), "0", safe=True),),
         )
@@ -181,7 +181,7 @@ def lonely_dot(source: Source, at: int) -> Diagnostic:
         "E0009",
         "a `.` that selects nothing",
         span,
-        cause="`r.f` selects a field of `r`, and `.f` behind a space is the function that does; nothing else has a point.",
+        cause="`r.f` selects a field of `r`, and `.f` behind a space is the function that does; nothing else has a point",
     )
 
 
@@ -195,15 +195,15 @@ def unknown_unit(span: Span, number: str, meant: str | None) -> Diagnostic:
             "E0007",
             f"the unit `{meant}` stands directly behind its number or one space away",
             span,
-            cause=f"`{number} {meant}` is one token; anything further apart is two.",
+            cause=f"`{number} {meant}` is one token; anything further apart is two",
             hints=(f"write `{number} {meant}`, with a plain decimal number",),
         )
     return Diagnostic(
         "E0007",
         f"`{span.text}` is not a unit" + (f"; did you mean `{meant}`?" if meant else ""),
         span,
-        cause="The units are B KB MB GB TB KiB MiB GiB TiB (each also with /s), Hz kHz MHz GHz THz, FLOP MFLOP GFLOP TFLOP "
-        "(also with /s), and ns us ms s min h, which stand directly behind their number.",
+        cause="the units are B KB MB GB TB KiB MiB GiB TiB (each also with /s), Hz kHz MHz GHz THz, FLOP MFLOP GFLOP TFLOP "
+        "(also with /s), and ns us ms s min h, which stand directly behind their number",
         hints=() if meant else ("put a space between a number and a name",),
         fixes=fixes,
     )
@@ -214,7 +214,7 @@ def malformed_number(span: Span) -> Diagnostic:
         "E0008",
         f"`{span.text}` is not a number",
         span,
-        cause="A float has digits on both sides of its point (`1.0`, `3e-4`); the only other base is `0x1F`.",
+        cause="a float has digits on both sides of its point (`1.0`, `3e-4`); the only other base is `0x1F`",
     )
 
 
@@ -225,7 +225,7 @@ def leading_zero(span: Span) -> Diagnostic:
         "E0008",
         f"`{span.text}` begins with a zero",
         span,
-        cause="Some languages read a leading zero as base 8, so it is never written.",
+        cause="some languages read a leading zero as base 8, so it is never written",
         fixes=(Fix("remove the zero", span, plain),),
     )
 
@@ -235,7 +235,7 @@ def stray_underscore(span: Span) -> Diagnostic:
         "E0008",
         f"`{span.text}`: an underscore stands between two digits",
         span,
-        cause="Underscores group digits, as in `1_024`.",
+        cause="underscores group digits, as in `1_024`",
         fixes=(Fix("remove the underscores", span, span.text.replace("_", "")),),
     )
 
@@ -245,7 +245,7 @@ def endless_number(span: Span, most: int) -> Diagnostic:
         "E0008",
         f"a number of more than {most:,} digits",
         span,
-        cause=f"Numbers are exact; one of over {most:,} digits, or with a larger exponent, is not meant.",
+        cause=f"numbers are exact; one of over {most:,} digits, or with a larger exponent, is not meant",
     )
 
 
@@ -254,7 +254,7 @@ def unknown_escape(span: Span) -> Diagnostic:
         "E0006",
         f"`{span.text}` is not an escape",
         span,
-        cause='The escapes are `\\n`, `\\t`, `\\"`, `\\\\` and `\\u{1F600}`, with one to six hexadecimal digits.',
+        cause='the escapes are `\\n`, `\\t`, `\\"`, `\\\\` and `\\u{1F600}`, with one to six hexadecimal digits',
         hints=("write `\\\\` for a backslash",),
     )
 
@@ -264,7 +264,7 @@ def no_character(span: Span) -> Diagnostic:
         "E0006",
         f"`{span.text}` is no character",
         span,
-        cause="Characters are U+0000 to U+10FFFF without U+D800 to U+DFFF.",
+        cause="characters are U+0000 to U+10FFFF without U+D800 to U+DFFF",
     )
 
 
@@ -277,7 +277,7 @@ def no_block(span: Span, column: int, open_columns: Sequence[int]) -> Diagnostic
         "E0004",
         f"this line starts at column {column + 1}, where no block is open",
         span,
-        cause=f"A line begins an item at the column of an open block (here: {columns}), or is deeper and continues the line above.",
+        cause=f"a line begins an item at the column of an open block (here: {columns}), or is deeper and continues the line above",
         hints=("indent it like the items above it",),
     )
 
@@ -287,7 +287,7 @@ def indented_declaration(span: Span) -> Diagnostic:
         "E0004",
         "the first line of a module is indented",
         span,
-        cause="Declarations start at column 1.",
+        cause="declarations start at column 1",
     )
 
 
@@ -298,7 +298,7 @@ def unclosed_bracket(span: Span, noticed: Span | None) -> Diagnostic:
         f"`{span.text}` is never closed",
         span,
         labels=labels,
-        cause="A bracket ends before the next declaration begins.",
+        cause="a bracket ends before the next declaration begins",
     )
 
 
@@ -308,9 +308,9 @@ def wrong_bracket(span: Span, opening: Span) -> Diagnostic:
         f"`{opening.text}` is closed by `{span.text}`",
         span,
         labels=(Label(opening, "opened here"),),
-        cause="Brackets close in the reverse order in which they open, each by its own kind.",
+        cause="brackets close in the reverse order in which they open, each by its own kind",
     )
 
 
 def stray_bracket(span: Span) -> Diagnostic:
-    return Diagnostic("E0005", f"`{span.text}` closes nothing", span, cause="No bracket is open here.")
+    return Diagnostic("E0005", f"`{span.text}` closes nothing", span, cause="no bracket is open here")

@@ -12,7 +12,7 @@ from alpha.base.span import Source, Span
 from alpha.diagnostics.diagnostic import Refused
 from alpha.syntax import errors
 from alpha.syntax.lexer import END, Token
-from alpha.syntax.tables import Tables
+from alpha.syntax.tables import Rule, Tables
 
 Value = object
 Action = Callable[[Span, list[Value]], Value]
@@ -42,12 +42,22 @@ class Parser:
         self.result: Value = None
 
     def push(self, token: Token) -> bool:
-        """Takes one token. False, with nothing changed that `accepts` looks at, if it does not fit."""
+        """Takes one token. False if it does not fit; then `expected` says what would, and the run is over."""
         kind = token.kind
-        if not self.accepts(kind):
-            return False
-        while (step := self._tables.actions[self._states[-1]][kind]) < 0:
-            self._reduce(-1 - step)
+        actions = self._tables.actions
+        step = actions[self._states[-1]].get(kind)
+        if step is None or step < 0:
+            before = self._states[:]
+            while step is not None and step < 0:
+                rule = self._tables.rules[-1 - step]
+                if rule.passes:
+                    self._pass(kind)
+                else:
+                    self._reduce(rule)
+                step = actions[self._states[-1]].get(kind)
+            if step is None:
+                self._states = before
+                return False
         if kind == END:
             self.result = self._values[-1]
             return True
@@ -84,26 +94,33 @@ class Parser:
         """The terminals that may come next, in the order of their names."""
         return sorted(kind for kind in self._tables.actions[self._states[-1]] if self.accepts(kind))
 
-    def _reduce(self, number: int) -> None:
-        rule = self._tables.rules[number]
-        size = rule.size
+    def _pass(self, kind: str) -> None:
+        """Reduces by rules `?rule: other` as long as they follow each other: an atom passes a dozen levels of precedence.
+
+        The value stays; only the state above `states[-2]` changes, always to the same, so it is looked up.
+        """
+        states, table = self._states, self._tables
+        key = (states[-2], states[-1], kind)
+        top = table.passes.get(key)
+        if top is None:
+            top = states[-1]
+            while (step := table.actions[top].get(kind, 0)) < 0 and table.rules[-1 - step].passes:
+                top = table.gotos[states[-2]][table.rules[-1 - step].origin]
+            table.passes[key] = top
+        states[-1] = top
+
+    def _reduce(self, rule: Rule) -> None:
+        states, size = self._states, rule.size
         values, starts, ends, depths = self._values, self._starts, self._ends, self._depths
-        start = end = -1
-        depth = 0
-        arguments: list[Value]
-        if size == 0:
-            arguments = []
+        if size:
+            taken = values[-size:]
+            start = next((start for start in starts[-size:] if start >= 0), -1)
+            end = max(ends[-size:])
+            depth = max(depths[-size:])
+            del states[-size:], values[-size:], starts[-size:], ends[-size:], depths[-size:]
         else:
-            for place in range(-size, 0):
-                if start < 0:
-                    start = starts[place]
-                end = max(end, ends[place])
-                depth = max(depth, depths[place])
-            arguments = self._arguments(rule.kept, values[-size:])
-            del self._states[-size:], values[-size:], starts[-size:], ends[-size:], depths[-size:]
-        for entry in rule.kept if size == 0 else ():
-            assert entry is None
-            arguments.append(None)
+            taken, start, end, depth = [], -1, -1, 0
+        arguments = self._arguments(rule.kept, taken)
         if rule.single and len(arguments) == 1:
             value = arguments[0]
         elif rule.action is None:
@@ -115,7 +132,7 @@ class Parser:
                 if depth > errors.MOST_DEPTH:
                     raise Refused(errors.too_deep(span))
             value = self._actions[rule.action](span, arguments)
-        self._states.append(self._tables.gotos[self._states[-1]][rule.origin])
+        states.append(self._tables.gotos[states[-1]][rule.origin])
         values.append(value)
         starts.append(start)
         ends.append(end)

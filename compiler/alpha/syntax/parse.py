@@ -129,7 +129,7 @@ def _no_header(source: Source, token: Token | None) -> Diagnostic:
         "E0009",
         "a file begins with its module's header",
         place,
-        cause="The header names the module: `module Name` or `module Folder.Name`, like the file and its folder.",
+        cause="the header names the module: `module Name` or `module Folder.Name`, like the file and its folder",
         hints=("put `module Name` on the first line",),
     )
 

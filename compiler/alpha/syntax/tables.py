@@ -10,7 +10,7 @@ the grammar beside it is not used: the tables are then made in memory.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ class Rule:
     kept: tuple[tuple[int, bool] | None, ...]
     action: str | None
     single: bool
+    passes: bool
+    """True for `?rule: other`, which changes nothing but the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Tables:
     actions: tuple[dict[str, int], ...]
     gotos: tuple[dict[str, int], ...]
     starts: dict[str, int]
+    passes: dict[tuple[int, int, str], int] = field(default_factory=dict)
+    """Filled by the automaton: where a run of value-preserving reductions ends. A function of the tables alone."""
 
 
 @cache
@@ -175,6 +179,7 @@ def _read(data: dict[str, Any]) -> Tables:
                 tuple(entry and (entry[0], bool(entry[1])) for entry in kept),
                 action,
                 bool(single),
+                bool(single and kept == [[0, 0]] and size == 1),
             )
             for origin, size, kept, action, single in data["rules"]
         ),

@@ -51,7 +51,7 @@ def _no_evidence(place: Span) -> Diagnostic:
         "E0701",
         "this fact has no evidence",
         place,
-        cause="A fact says who established it: `from Architectural SOURCE`, `from Measured SOURCE` or `from Modelled SOURCE`.",
+        cause="a fact says who established it: `from Architectural SOURCE`, `from Measured SOURCE` or `from Modelled SOURCE`",
         hints=("end the line with `from` and its evidence; a fact that nobody established is left out",),
     )
 
@@ -62,7 +62,7 @@ _Told = tuple[str, str, tuple[str, ...], tuple[Fix, ...]]
 def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: Span) -> _Told:
     fitting = would_fit(wanted)
     ended = token.kind in _ENDS
-    cause = f"Here {fitting} would fit."
+    cause = f"here {fitting} would fit"
     if ended:
         return _too_early(previous, wanted, fitting)
     if token.kind == "_INDENT":
@@ -79,7 +79,7 @@ def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: S
         return message, cause, ("`=` defines, `==` compares",), (fix,)
     if token.kind == "CMP" and wanted & _OPERATORS:
         hint = "write `a < b and b < c`"
-        return f"comparisons do not chain: a second {shown}", "`a < b < c` has no meaning.", (hint,), ()
+        return f"comparisons do not chain: a second {shown}", "`a < b < c` has no meaning", (hint,), ()
     if token.kind == "CMP" and token.text == "==" and "_EQUAL" in wanted:
         return message, cause, ("`=` defines, `==` compares",), (Fix("define with `=`", place, "="),)
     if token.kind == "IMPORT" or (token.kind in _DECLARATIONS and wanted & _ENDS):
@@ -95,15 +95,15 @@ def _too_early(previous: Token | None, wanted: frozenset[str], fitting: str) -> 
     """The line, block or declaration ended before the construct did."""
     last = f"`{previous.text}`" if previous is not None else "the start"
     if "ELSE" in wanted and "THEN" not in wanted and not wanted & {"_INDENT"}:
-        return "this `if` has no `else`", "An `if` is a value, so it has one in both cases.", (), ()
+        return "this `if` has no `else`", "an `if` is a value, so it has one in both cases", (), ()
     if previous is not None and previous.kind == "DOC":
-        return "this doc comment documents nothing", f"Behind it {fitting} would fit.", (), ()
+        return "this doc comment documents nothing", f"behind it {fitting} would fit", (), ()
     hints: tuple[str, ...] = ()
     if previous is not None and previous.kind in OPENERS:
         hints = ("indent the next line deeper than this one",)
     if previous is not None and previous.kind == "_EQUAL" and "_INDENT" in wanted and not wanted & _OPERANDS:
-        return f"nothing stands behind {last}", f"Here {fitting} would fit.", hints, ()
-    return f"this ends too early: behind {last}, {fitting} would fit", f"Here {fitting} would fit.", hints, ()
+        return f"nothing stands behind {last}", f"here {fitting} would fit", hints, ()
+    return f"this ends too early: behind {last}, {fitting} would fit", f"here {fitting} would fit", hints, ()
 
 
 def would_fit(wanted: frozenset[str]) -> str:

@@ -1,0 +1,92 @@
+"""What modules expose to each other: E0109 for a name that is not exposed, W0001 for an import that is not used."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Set
+
+from alpha.base.span import Span
+from alpha.check import module_errors as errors
+from alpha.diagnostics.diagnostic import Diagnostic
+from alpha.syntax import tree
+
+
+def check_imports(modules: Mapping[str, tree.Module], own: Set[str]) -> Iterator[Diagnostic]:
+    """E0109 in all modules; W0001 in those that are the user's `own`."""
+    for module in modules.values():
+        used = _used(module) if module.name in own else None
+        for item in module.items:
+            if not isinstance(item, tree.Import):
+                continue
+            imported = modules.get(".".join(part.text for part in item.path))
+            if imported is None:
+                continue  # its own fault is reported
+            exposed = exposed_names(imported)
+            for name in item.names:
+                if name.text not in exposed:
+                    hidden = declared_names(imported).get(name.text)
+                    yield errors.not_exposed(name.span, name.text, imported.name, exposed, hidden)
+                elif used is not None and not used & _brought(imported, name.text):
+                    yield errors.unused_import(name.span, name.text, imported.name)
+            if item.alias is not None and used is not None and item.alias.text not in used:
+                yield errors.unused_import(item.alias.span, item.alias.text, imported.name)
+
+
+def declared_names(module: tree.Module) -> dict[str, Span]:
+    """What a module declares at its top level, constructors included, with the places of the names."""
+    declared: dict[str, Span] = {}
+    for item in module.items:
+        if isinstance(item, tree.Import):
+            continue
+        declared.setdefault(item.name.text, item.name.span)
+        if isinstance(item, tree.TypeDecl) and not isinstance(item.body, tree.TRecord):
+            for variant in item.body:
+                declared.setdefault(variant.name.text, variant.name.span)
+    return declared
+
+
+def exposed_names(module: tree.Module) -> frozenset[str]:
+    """What a module lets others import: all, or what `exposing` names; a type brings its constructors."""
+    if module.exposing is None:
+        return frozenset(declared_names(module))
+    listed = {name.text for name in module.exposing} & set(declared_names(module))
+    return frozenset(name for text in listed for name in _with_constructors(module, text))
+
+
+def _with_constructors(module: tree.Module, name: str) -> set[str]:
+    names = {name}
+    for item in module.items:
+        if isinstance(item, tree.TypeDecl) and item.name.text == name and not isinstance(item.body, tree.TRecord):
+            names |= {variant.name.text for variant in item.body}
+    return names
+
+
+def _brought(module: tree.Module, name: str) -> set[str]:
+    """The words whose use means that the import of `name` is used: itself, its constructors, its fields."""
+    words = _with_constructors(module, name)
+    for item in module.items:
+        if isinstance(item, tree.TypeDecl) and item.name.text == name and isinstance(item.body, tree.TRecord):
+            words |= {field.name.text for field in item.body.fields}
+    return words
+
+
+_LEAVES = (tree.Var, tree.Con, tree.TVar, tree.DimVar)
+
+
+def _used(module: tree.Module) -> set[str]:
+    """Every word that stands in the declarations of a module. Over-counts: a field counts as a use of its name."""
+    used: set[str] = set()
+    waiting: list[object] = [item for item in module.items if not isinstance(item, tree.Import)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting.extend(node)
+        elif isinstance(node, tree.Name):
+            used.add(node.text)
+        elif isinstance(node, _LEAVES):
+            used.add(node.name)
+        elif isinstance(node, tree.Accessor):
+            used.add(node.field)
+        elif isinstance(node, tree.Node):
+            waiting.extend(getattr(node, field.name) for field in dataclasses.fields(node))
+    return used
