@@ -1,1 +1,1 @@
-"""The alpha command: thin click commands."""
+"""The command line: thin commands over the driver."""

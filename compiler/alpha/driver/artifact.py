@@ -24,9 +24,12 @@ _TEMPORARY = re.compile(r"^\..+\.alpha-(?P<process>\d+)-[0-9a-f]{8}\.tmp$")
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
+    """`mode` keeps the permissions of a file that is rewritten; else the umask decides."""
+
     path: Path
     data: bytes
     executable: bool = False
+    mode: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,8 @@ def _write_temporary(file: OutputFile) -> Path:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(file.data)
             stream.flush()
+            if file.mode is not None:
+                os.fchmod(stream.fileno(), file.mode)
             os.fsync(stream.fileno())
     except BaseException:
         with contextlib.suppress(OSError):

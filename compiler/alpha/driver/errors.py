@@ -47,6 +47,16 @@ def write_failed(path: Path, failure: OSError) -> Diagnostic:
     )
 
 
+def cited_file(path: str, span: Span, failure: OSError) -> Diagnostic:
+    return Diagnostic(
+        code="E0901",
+        message=f"cannot read the cited file `{path}`: {reason(failure)}",
+        span=span,
+        cause="the lock holds the digest of every file that the modules cite",
+        hints=("paths are relative to the source root: the folder that `Main.alpha` lies in",),
+    )
+
+
 def not_a_pairing(module: str, span: Span | None) -> Diagnostic:
     return Diagnostic(
         code="E0204",

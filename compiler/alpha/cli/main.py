@@ -1,0 +1,112 @@
+"""The entry point: every way a command can end, and the exit status of each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from alpha import __version__
+from alpha.cli.commands import Commands
+from alpha.diagnostics.codes import INTERNAL, INTERRUPTED, OK, STOPPED, USAGE
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="alpha %(version)s")
+def cli() -> None:
+    """Alpha: a typed language and compiler for learning systems.
+
+    Results go to stdout, words to stderr. `alpha COMMAND --help` says more about a command.
+    """
+
+
+def main() -> int:
+    """The command `alpha`. Returns the exit status."""
+    _open_missing_streams()
+    status = run(sys.argv[1:])
+    return _flush(status)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line in this process and returns its exit status; no exception leaves it."""
+    from alpha.driver.errors import UsageError
+
+    try:
+        if not arguments:
+            arguments = ["--help"]
+        result = cli.main(args=list(arguments), prog_name="alpha", standalone_mode=False)
+        return result if isinstance(result, int) else OK
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        _usage(error)
+        return USAGE
+    except UsageError as error:
+        click.echo(f"error: {error}", err=True)
+        return USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("\ninterrupted; the old files are untouched", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard_stdout()
+        return OK
+    except Exception as failure:
+        from alpha.cli.crash import report
+
+        if isinstance(failure, OSError) and failure.filename is None and _is_output(failure):
+            return _output_failed(failure)
+        report(failure, arguments)
+        return INTERNAL
+
+
+def _usage(error: click.UsageError) -> None:
+    click.echo(f"error: {error.format_message()}", err=True)
+    if error.ctx is not None:
+        command = error.ctx.command_path
+        click.echo(f"{error.ctx.get_usage()}\nmore: {command} --help", err=True)
+
+
+def _is_output(failure: OSError) -> bool:
+    import errno
+
+    return failure.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF, errno.EDQUOT)
+
+
+def _output_failed(failure: OSError) -> int:
+    """R0507 of the standard output: nothing is known to have arrived."""
+    _discard_stdout()
+    click.echo(f"error[R0507]: cannot write to standard output: {failure.strerror}", err=True)
+    return STOPPED
+
+
+def _flush(status: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+    except OSError as failure:
+        return _output_failed(failure)
+    return status
+
+
+def _discard_stdout() -> None:
+    """What is left in the buffer goes nowhere, so the interpreter's last flush cannot fail again."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    finally:
+        os.close(null)
+
+
+def _open_missing_streams() -> None:
+    """A stream that was closed before the start takes what is written and drops it; text is UTF-8 in every locale."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
+        else:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

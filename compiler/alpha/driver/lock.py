@@ -1,0 +1,115 @@
+"""`alpha.lock`: the SHA-256 of every file that the modules of a source root cite.
+
+The form is that of sha256sum, so `sha256sum -c alpha.lock` checks it too: 64 hexadecimal digits, two spaces, the path
+relative to the source root; sorted by path. It needs only that the modules parse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path, PurePosixPath
+
+from alpha.base.digest import sha256
+from alpha.base.span import Span
+from alpha.diagnostics.diagnostic import Diagnostics, Refused
+from alpha.driver import errors
+from alpha.driver.artifact import OutputFile, write_all
+from alpha.driver.packages import LOCK, modules_below, own_roots
+from alpha.syntax import tree
+from alpha.syntax.parse import parse_module
+from alpha.syntax.source import read_source
+
+_LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<path>[^\n]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A file that a module names: `path` is relative to the source root, `record` marks a run record."""
+
+    path: str
+    span: Span
+    record: bool
+
+
+def read_lock(root: Path) -> Mapping[str, str]:
+    """Path to digest of the lock of a source root; empty if it has none. A malformed line is E0902 when used."""
+    try:
+        text = (root / LOCK).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    matches = map(_LINE.fullmatch, text.splitlines())
+    return {match["path"]: match["digest"] for match in matches if match}
+
+
+def write_locks(package: Path, diagnostics: Diagnostics, write: bool) -> list[Path]:
+    """Writes the lock of each of the package's source roots; those that changed, or would if `write` is off.
+
+    Nothing is written if a module does not parse or a cited file is missing.
+    """
+    texts: dict[Path, str] = {}
+    for root in own_roots(package):
+        text = _lock_text(root, diagnostics)
+        if text or (root / LOCK).exists():
+            texts[root / LOCK] = text
+    if diagnostics.errors:
+        return []
+    changed = [
+        path for path, text in texts.items() if not path.exists() or path.read_text("utf-8") != text
+    ]
+    if write and changed:
+        write_all([OutputFile(path, texts[path].encode()) for path in changed])
+    return [path.relative_to(package) for path in changed]
+
+
+def cited(module: tree.Module) -> Iterator[Citation]:
+    """The files a module names: `file` in a policy's data and start, and `run` of a source."""
+    for item in module.items:
+        if isinstance(item, tree.PolicyDecl):
+            for node in _nodes(item):
+                match node:
+                    case tree.Field(name=tree.Name(text="file"), value=tree.Text() as path):
+                        yield Citation(path.value, path.span, False)
+        elif isinstance(item, tree.SourceDecl):
+            match item.body.value:
+                case tree.Apply(function=tree.Var(name="run"), arguments=(tree.Text() as path,)):
+                    yield Citation(path.value, path.span, True)
+
+
+def _lock_text(root: Path, diagnostics: Diagnostics) -> str:
+    digests: dict[str, str] = {}
+    for _, file in modules_below(root, root):
+        try:
+            shown = str(file.relative_to(root))
+            module = parse_module(read_source(file.read_bytes(), shown))
+        except Refused as refused:
+            for diagnostic in refused.diagnostics:
+                diagnostics.report(diagnostic)
+            continue
+        for citation in cited(module):
+            try:
+                digests[citation.path] = sha256(_inside(root, citation).read_bytes())
+            except OSError as failure:
+                diagnostics.report(errors.cited_file(citation.path, citation.span, failure))
+    return "".join(f"{digests[path]}  {path}\n" for path in sorted(digests))
+
+
+def _inside(root: Path, citation: Citation) -> Path:
+    """The cited file. A path that leaves the root names nothing."""
+    path = PurePosixPath(citation.path)
+    if path.is_absolute() or ".." in path.parts or "\n" in citation.path:
+        raise FileNotFoundError(2, "the path leaves the source root")
+    return root / path
+
+
+def _nodes(start: object) -> Iterator[object]:
+    """Every node of a tree, parents first."""
+    pending = [start]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple):
+            pending += reversed(node)
+        elif is_dataclass(node) and isinstance(node, tree.Node):
+            yield node
+            pending += [getattr(node, f.name) for f in reversed(fields(node)) if f.name != "span"]
