@@ -1,0 +1,99 @@
+"""Canonical texts: sorted keys, numbers in shortest form. Their digests say whether a run may be resumed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy
+
+from alpha.base.dtype import Dtype
+from alpha.core.term import Amount
+from alpha.evaluate.models import Parameter
+from alpha.evaluate.policies import Settings
+from alpha.evaluate.system import Data, Tensor
+from alpha.evaluate.values import Initialiser, ListValue, Record, Scalar, TupleValue, Value, Variant
+from alpha.graph.node import Graph
+from alpha.graph.text import to_text
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+
+def text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def number(value: float, dtype: Dtype = Dtype.F32) -> str:
+    """The shortest decimal text that rounds to the value in its dtype."""
+    return str(numpy.float32(value)) if dtype is Dtype.F32 else repr(value)
+
+
+def plain(value: Value) -> Json:
+    """A known value as JSON. Functions have no canonical form here: a schedule is its graph."""
+    match value:
+        case int() | str():
+            return value
+        case Amount(amount, unit, feature):
+            return {"amount": str(amount), "unit": list(unit), "feature": feature}
+        case Scalar(dtype, held):
+            return number(float(held), dtype) if dtype.is_float else held
+        case ListValue(items) | TupleValue(items):
+            return [plain(item) for item in items]
+        case Record(_, fields):
+            return {name: plain(item) for name, item in fields.items()}
+        case Variant():
+            return {value.name: [plain(item) for item in value.arguments]}
+        case _:
+            raise TypeError(f"{type(value).__name__} has no canonical text")
+
+
+def policy(settings: Settings, rate: Graph) -> str:
+    """Without what may differ when a run is resumed: steps, checkpoint, report, stop and mayMove."""
+    return text(
+        {
+            "batch": settings.batch,
+            "bundle": settings.bundle,
+            "evaluateEvery": settings.evaluate_every,
+            "holdOut": settings.hold_out,
+            "rate": to_text(rate),
+            "seed": settings.seed,
+            "shuffle": settings.shuffle,
+            "start": plain(settings.start),
+        }
+    )
+
+
+def learner(
+    symbol: str,
+    parameters: tuple[tuple[Parameter, Initialiser], ...],
+    slots: tuple[tuple[str, Initialiser], ...],
+    graphs: tuple[Graph, ...],
+) -> str:
+    return text(
+        {
+            "learner": symbol,
+            "parameters": [
+                {"name": parameter.path, "type": str(parameter.type), "init": _initialiser(init)}
+                for parameter, init in parameters
+            ],
+            "slots": [{"name": name, "init": _initialiser(init)} for name, init in slots],
+            "graphs": {graph.name: to_text(graph) for graph in graphs},
+        }
+    )
+
+
+def _initialiser(initialiser: Initialiser) -> Json:
+    return [initialiser.kind, number(initialiser.scale)]
+
+
+def data(loaded: Data, fields: tuple[Tensor, ...]) -> str:
+    return text(
+        {
+            "file": loaded.file,
+            "digest": loaded.digest,
+            "header": loaded.layout.header,
+            "fields": [
+                {"name": field.name, "type": str(field.type), "columns": list(columns)}
+                for field, columns in zip(fields, loaded.layout.columns, strict=True)
+            ],
+        }
+    )

@@ -1,0 +1,96 @@
+"""CSV files of numbers: rows separated by newlines, values by `,`, every row equally long, no blank rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy
+
+from alpha.base.dtype import Dtype, TensorType
+from alpha.base.span import Span
+from alpha.diagnostics.diagnostic import Refused
+from alpha.evaluate import data_errors
+from alpha.evaluate.arrays import NUMPY, Array
+from alpha.evaluate.literals import DoesNotFit, converted
+
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+"""The exponent has at most four digits: no dtype holds what a longer one says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The values of a file as text. `first` is the row number, from 1, of `rows[0]` in the file."""
+
+    path: str
+    rows: tuple[tuple[str, ...], ...]
+    first: int
+
+    @property
+    def width(self) -> int:
+        return len(self.rows[0]) if self.rows else 0
+
+
+def read(path: str, data: bytes, header: bool, span: Span) -> Table:
+    """The table of a file. Blank and uneven rows and text that is not ASCII are E0904."""
+    try:
+        text = data.decode("ascii")
+    except UnicodeDecodeError:
+        raise Refused(data_errors.not_text(path, span)) from None
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    rows = [tuple(line.removesuffix("\r").split(",")) for line in lines]
+    for number, row in enumerate(rows, start=1):
+        if row == ("",):
+            raise Refused(data_errors.blank_row(path, number, span))
+        if len(row) != len(rows[0]):
+            raise Refused(data_errors.row_length(path, number, len(row), len(rows[0]), span))
+    start = 1 if header else 0
+    return Table(path, tuple(rows[start:]), start + 1)
+
+
+def field(table: Table, name: str, columns: Sequence[int], type: TensorType, span: Span) -> Array:
+    """The column values of all rows as an array [rows, *type.shape] of the field's dtype."""
+    if len(columns) != type.count:
+        raise Refused(
+            data_errors.columns_do_not_fit(name, len(columns), str(type), type.count, span)
+        )
+    for column in columns:
+        if not 0 <= column < table.width:
+            raise Refused(data_errors.column_outside(table.path, name, column, table.width, span))
+    if type.dtype not in NUMPY or type.dtype is Dtype.BOOL:
+        raise Refused(data_errors.field_type(name, str(type), span))
+    known: dict[str, int | float] = {}
+    values = numpy.empty((len(table.rows), len(columns)), NUMPY[type.dtype])
+    for place, row in enumerate(table.rows):
+        for to, column in enumerate(columns):
+            text = row[column]
+            value = known.get(text)
+            if value is None:
+                value = known[text] = _value(table, place, column, text, type, span)
+            values[place, to] = value
+    return values.reshape((len(table.rows), *type.shape))
+
+
+def _value(
+    table: Table, place: int, column: int, text: str, type: TensorType, span: Span
+) -> int | float:
+    row = table.first + place
+    if NUMBER.fullmatch(text) is None:
+        raise Refused(data_errors.not_a_number(table.path, row, column, text, span))
+    exact = Fraction(text)
+    kind = type.dtype.value if type.bound is None else f"index {type.bound}"
+    try:
+        value = converted(exact, type.dtype)
+    except DoesNotFit:
+        raise Refused(
+            data_errors.value_does_not_fit(table.path, row, column, text, kind, span)
+        ) from None
+    if type.bound is not None and not 0 <= value < type.bound:
+        raise Refused(data_errors.value_does_not_fit(table.path, row, column, text, kind, span))
+    if value == 0 and text.startswith("-") and type.dtype.is_float:
+        return -0.0
+    return value

@@ -1,0 +1,171 @@
+"""Faults of data sources (E0901 to E0905) and of cited files (E0704)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from alpha.base.span import Span
+from alpha.diagnostics.diagnostic import Diagnostic
+
+
+def missing(path: str, why: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0901",
+        f"data file `{path}` {why}",
+        span,
+        cause="paths are relative to the source root of the policy's module, and none leaves it",
+    )
+
+
+def digest_differs(path: str, found: str, locked: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0902",
+        f"data file `{path}` is not the one that `alpha.lock` names",
+        span,
+        cause=f"its SHA-256 is {found}, the lock has {locked}",
+        hints=("`alpha lock` writes the lock again, if the change is meant",),
+    )
+
+
+def not_locked(path: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0902",
+        f"data file `{path}` has no line in `alpha.lock`",
+        span,
+        cause="every file a package cites stands in its lock with its SHA-256",
+        hints=("`alpha lock` writes it",),
+    )
+
+
+def field_missing(name: str, path: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"the batch type has a field `{name}`, but the source of `{path}` does not fill it",
+        span,
+        cause="a source fills every field of the learner's batch type",
+    )
+
+
+def field_unknown(name: str, known: Iterable[str], span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"the source fills a field `{name}` that the batch type does not have",
+        span,
+        cause="the batch type has " + ", ".join(f"`{other}`" for other in sorted(known)),
+    )
+
+
+def field_twice(name: str, span: Span) -> Diagnostic:
+    return Diagnostic("E0903", f"the source fills the field `{name}` twice", span)
+
+
+def columns_do_not_fit(name: str, columns: int, type: str, needed: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"field `{name}` has {columns} columns, but one example of type `{type}` has {needed}",
+        span,
+        cause="the columns of a field are reshaped, row-major, to the field's shape without its first axis",
+    )
+
+
+def column_outside(path: str, name: str, column: int, width: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"field `{name}` names column {column}, but the rows of `{path}` have {width}",
+        span,
+        cause="columns are counted from 0",
+    )
+
+
+def field_type(name: str, type: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"field `{name}` of type `{type}` cannot be filled from text",
+        span,
+        cause="text converts to float and integer dtypes and to `index n`",
+    )
+
+
+def not_text(path: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0904",
+        f"data file `{path}` is not text",
+        span,
+        cause="a csv file holds ASCII numbers separated by `,`",
+    )
+
+
+def blank_row(path: str, row: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0904",
+        f"`{path}`, row {row}: the row is blank",
+        span,
+        cause="a csv file has no blank rows",
+    )
+
+
+def row_length(path: str, row: int, found: int, expected: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0904",
+        f"`{path}`, row {row}: {found} values, but the first row has {expected}",
+        span,
+        cause="every row of a csv file is equally long",
+    )
+
+
+def not_a_number(path: str, row: int, column: int, value: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0904",
+        f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no number",
+        span,
+        cause="a value is a decimal number such as `12`, `-0.5` or `3e-4`",
+    )
+
+
+def value_does_not_fit(
+    path: str, row: int, column: int, value: str, type: str, span: Span
+) -> Diagnostic:
+    return Diagnostic(
+        "E0904",
+        f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no value of {type}",
+        span,
+        cause="integers and indices are converted exactly, floats to the nearest value",
+    )
+
+
+def _shown(value: str) -> str:
+    return value if len(value) <= 40 else f"{value[:40]}..."
+
+
+def no_examples(path: str, span: Span) -> Diagnostic:
+    return Diagnostic("E0905", f"data file `{path}` holds no example", span)
+
+
+def hold_out_not_whole(hold_out: int, batch: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0905",
+        f"`holdOut` is {hold_out}, which is no whole number of batches of {batch}",
+        span,
+        cause="metrics are computed on whole batches",
+        hints=(
+            f"use {max(0, hold_out) // batch * batch} or {(max(0, hold_out) // batch + 1) * batch}",
+        ),
+    )
+
+
+def too_few_examples(path: str, examples: int, hold_out: int, batch: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0905",
+        f"`{path}` holds {examples:,} examples: without the {hold_out:,} held out, not one batch of {batch:,} is left",
+        span,
+        cause="an epoch has at least one whole batch",
+    )
+
+
+def record_missing(path: str, why: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0704",
+        f"run record `{path}` {why}",
+        span,
+        cause="measured evidence cites a file of the package whose digest stands in `alpha.lock`",
+    )

@@ -1,0 +1,174 @@
+"""What a global name stands for."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from alpha.base.span import Span
+from alpha.core import term as core
+from alpha.core.term import EinsumSpec
+from alpha.core.types import Function, TypeArgument
+from alpha.diagnostics.diagnostic import Refused
+from alpha.evaluate import errors
+from alpha.evaluate.machine import VARIABLE, Machine, Place
+from alpha.evaluate.profiles import profile_steps
+from alpha.evaluate.scope import Scope
+from alpha.evaluate.staging import Staging
+from alpha.evaluate.values import (
+    Closure,
+    LearnerValue,
+    Operation,
+    OptimizerFunction,
+    OptimizerValue,
+    PolicyValue,
+    Value,
+)
+
+
+def global_value(
+    machine: Machine,
+    symbol: str,
+    arguments: tuple[TypeArgument, ...],
+    type: TypeArgument,
+    span: Span,
+) -> None:
+    """Give the value of a module-level name, instantiated at `arguments`."""
+    declaration = machine.index.declarations[symbol]
+    match declaration:
+        case core.Definition():
+            _definition(machine, declaration, arguments, type, span)
+        case core.Optimizer():
+            count = len(declaration.parameters)
+            machine.give(OptimizerFunction(symbol, count) if count else OptimizerValue(symbol, ()))
+        case core.Learner():
+            machine.give(LearnerValue(symbol))
+        case core.Policy():
+            machine.give(PolicyValue(symbol))
+        case core.Profile():
+            _profile(machine, declaration, span)
+        case core.Model() | core.Pairing():
+            raise Refused(errors.not_yet(f"`{symbol}` as a value", span))
+
+
+def operation(
+    machine: Machine,
+    name: str,
+    type: TypeArgument,
+    span: Span,
+    *,
+    axes: tuple[int, ...] | None = None,
+    shape: tuple[int, ...] | None = None,
+    einsum: EinsumSpec | None = None,
+    arguments: tuple[TypeArgument, ...] = (),
+) -> None:
+    """Give the intrinsic `name`: a function, or the value of one without parameters. One not built yet is E0011."""
+    row = machine.operations.get(name)
+    if row is None:
+        raise Refused(errors.not_yet(f"`{name}`", span))
+    arity = row.arity if row.arity != VARIABLE else _operands(type)
+    function = Operation(name, arity, axes, shape, einsum, arguments)
+    if arity:
+        machine.give(function)
+    else:
+        machine.apply(function, (), span)
+
+
+def _operands(type: TypeArgument) -> int:
+    """How many operands a function type takes before it gives a tensor."""
+    count = 0
+    while isinstance(type, Function):
+        count, type = count + 1, type.result
+    return count
+
+
+def _definition(
+    machine: Machine,
+    definition: core.Definition,
+    arguments: tuple[TypeArgument, ...],
+    type: TypeArgument,
+    span: Span,
+) -> None:
+    symbol, value = definition.symbol, definition.value
+    names = [name for name, _ in definition.scheme.variables]
+    scope: Scope[Value] = Scope(dict(zip(names, arguments, strict=True)))
+    if value is None:
+        name = symbol.rpartition(".")[2]
+        operation(machine, name, type, span, arguments=arguments)
+    elif isinstance(value, core.Lambda):
+        machine.give(Closure(value, scope, symbol))
+    elif arguments:
+        machine.enter(symbol, span)
+        machine.push(value, scope)
+    else:
+        _constant(machine, symbol, value, scope, span)
+
+
+def _constant(
+    machine: Machine, symbol: str, value: core.Term, scope: Scope[Value], span: Span
+) -> None:
+    """A definition without parameters: evaluated once, on its own module's account, unless it holds nodes."""
+    if symbol in machine.constants:
+        machine.give(machine.constants[symbol])
+    elif symbol in machine.staged:
+        _in_this_graph(machine, symbol, value, scope, span)
+    else:
+        kept = _own_place(machine, symbol)
+        machine.later(partial(_settle, machine, symbol, kept, value, scope, span))
+        machine.trail.append((symbol, span))
+        machine.push(value, scope)
+
+
+def _own_place(machine: Machine, symbol: str) -> Place:
+    """Move to the account of `symbol`'s module and a graph of its own; the place that was left."""
+    kept = machine.place
+    machine.return_to(Place(machine.account(machine.index.home[symbol]), symbol, Staging()))
+    return kept
+
+
+def _settle(
+    machine: Machine,
+    symbol: str,
+    kept: Place,
+    value: core.Term,
+    scope: Scope[Value],
+    span: Span,
+) -> None:
+    staged = machine.staging.used
+    machine.trail.pop()
+    machine.return_to(kept)
+    if staged:
+        machine.take(1)
+        machine.staged.add(symbol)
+        _in_this_graph(machine, symbol, value, scope, span)
+    else:
+        machine.constants[symbol] = machine.last()
+
+
+def _in_this_graph(
+    machine: Machine, symbol: str, value: core.Term, scope: Scope[Value], span: Span
+) -> None:
+    if symbol in machine.staging.constants:
+        machine.give(machine.staging.constants[symbol])
+        return
+    machine.later(partial(_keep, machine, symbol))
+    machine.enter(symbol, span)
+    machine.push(value, scope)
+
+
+def _keep(machine: Machine, symbol: str) -> None:
+    machine.staging.constants[symbol] = machine.last()
+
+
+def _profile(machine: Machine, profile: core.Profile, span: Span) -> None:
+    symbol = profile.symbol
+    if symbol in machine.constants:
+        machine.give(machine.constants[symbol])
+        return
+    kept = _own_place(machine, symbol)
+    machine.later(partial(_settle_profile, machine, symbol, kept))
+    machine.drive(profile_steps(profile), span)
+
+
+def _settle_profile(machine: Machine, symbol: str, kept: Place) -> None:
+    machine.return_to(kept)
+    machine.constants[symbol] = machine.last()

@@ -1,0 +1,83 @@
+"""Demands, computed by a later level, as values of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from alpha.base.span import Span
+from alpha.core.term import Amount
+from alpha.evaluate import budget
+from alpha.evaluate.machine import Machine, Row
+from alpha.evaluate.system import System
+from alpha.evaluate.values import (
+    ListValue,
+    Operation,
+    PolicyValue,
+    Record,
+    TraceValue,
+    Value,
+    Variant,
+)
+
+ADMISSION = "Alpha.Admission"
+
+
+class Demand(Protocol):
+    """What evaluation reads of a demand of `plan.plan`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def bound(self) -> str: ...
+    @property
+    def amount(self) -> Amount: ...
+    @property
+    def derivation(self) -> object: ...
+
+
+Demands = Callable[[System, str], Sequence[Demand]]
+"""The demands of a system built for a host target (`x86_64-linux`)."""
+
+
+def rows(system: Callable[[str], System], demands: Demands) -> dict[str, Row]:
+    """The intrinsics of host platforms. `system` evaluates a policy."""
+
+    def of_target(target: str) -> Row:
+        def run(
+            machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
+        ) -> Value:
+            (policy,) = operands
+            assert isinstance(policy, PolicyValue)
+            found = demands(system(policy.symbol), target)
+            machine.allocate(budget.compound(len(found)) + len(found) * budget.compound(5))
+            return ListValue(tuple(demand_value(demand) for demand in found))
+
+        return Row(1, run)
+
+    def no_trace(
+        machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
+    ) -> Value:
+        return TraceValue(None)
+
+    return {
+        "x8664Demands": of_target("x86_64-linux"),
+        "aarch64Demands": of_target("aarch64-linux"),
+        "noTrace": Row(0, no_trace),
+    }
+
+
+def demand_value(demand: Demand) -> Record:
+    """A value of `Alpha.Admission.Demand`."""
+    return Record(
+        f"{ADMISSION}.Demand",
+        {
+            "name": demand.name,
+            "kind": Variant(f"{ADMISSION}.{demand.kind}"),
+            "bound": Variant(f"{ADMISSION}.{demand.bound}"),
+            "amount": demand.amount,
+            "because": TraceValue(demand.derivation),
+        },
+    )

@@ -1,0 +1,151 @@
+"""The evaluator of one checked program: systems, profiles, pairings and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from alpha.base.span import Span
+from alpha.core import term as core
+from alpha.core.term import Program
+from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
+from alpha.evaluate import demands as platform
+from alpha.evaluate import system_errors
+from alpha.evaluate.demands import Demands
+from alpha.evaluate.files import FileAccess
+from alpha.evaluate.intrinsics.table import operations
+from alpha.evaluate.learners import Trainer
+from alpha.evaluate.machine import Machine
+from alpha.evaluate.profiles import profile_of, profile_steps
+from alpha.evaluate.program import Index
+from alpha.evaluate.proofs import prove
+from alpha.evaluate.scope import Scope
+from alpha.evaluate.system import Profile, System
+from alpha.evaluate.systems import make_system
+from alpha.evaluate.terms import VISIT
+from alpha.evaluate.values import PolicyValue, Record, Scalar, Value
+
+PROBE_BATCH = 2
+"""The batch at which `check` evaluates a learner that no policy has sized."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """One pairing, evaluated. `system` is the policy's symbol, `device` the profile's; `admit` is its own condition."""
+
+    name: str
+    system: str
+    device: str
+    admit: bool
+    output: str
+    artifact: str
+    span: Span = field(compare=False, repr=False)
+
+
+class Evaluator:
+    """Evaluates declarations of `program` on demand, each once.
+
+    `demands` gives the demands of a system built for a host target; it stands in for the levels below. Faults are
+    raised as `Refused`; `prove` and `check_module` report them to `diagnostics` instead and go on.
+    """
+
+    def __init__(
+        self, program: Program, *, files: FileAccess, diagnostics: Diagnostics, demands: Demands
+    ) -> None:
+        self._files = files
+        self._diagnostics = diagnostics
+        rows = operations(files, platform.rows(self.system, demands))
+        self._machine = Machine(Index.of(program), rows, VISIT)
+        self._systems: dict[tuple[str, int | None], System] = {}
+        self._profiles: dict[str, Profile] = {}
+
+    def system(self, symbol: str, batch: int | None = None) -> System:
+        """The system of a policy; `batch` replaces its own, for the search of nearest changes."""
+        if (symbol, batch) not in self._systems:
+            self._systems[symbol, batch] = make_system(self._machine, self._files, symbol, batch)
+        return self._systems[symbol, batch]
+
+    def profile(self, symbol: str) -> Profile:
+        """A device profile as admission reads it."""
+        if symbol not in self._profiles:
+            declared = self._machine.index.declarations[symbol]
+            assert isinstance(declared, core.Profile)
+            value = self._machine.finish(profile_steps(declared), declared.span, symbol)
+            assert isinstance(value, Record)
+            self._profiles[symbol] = profile_of(declared, value)
+        return self._profiles[symbol]
+
+    def pairing(self, symbol: str) -> Pairing:
+        """A pairing; its condition `admit` may ask for the demands of its system."""
+        declared = self._machine.index.declarations[symbol]
+        assert isinstance(declared, core.Pairing)
+        entries = dict(declared.entries)
+        for name in ("system", "device", "admit", "output", "artifact"):
+            if name not in entries:
+                raise Refused(
+                    system_errors.entry_missing(symbol.rpartition(".")[2], name, declared.span)
+                )
+        system = self._value(entries["system"], symbol)
+        device = entries["device"]
+        assert isinstance(device, core.Global)
+        assert isinstance(system, PolicyValue)
+        admit = self._value(entries["admit"], symbol)
+        output, artifact = (self._value(entries[name], symbol) for name in ("output", "artifact"))
+        assert isinstance(admit, Scalar)
+        assert isinstance(output, str)
+        assert isinstance(artifact, str)
+        return Pairing(
+            symbol, system.symbol, device.symbol, bool(admit.value), output, artifact, declared.span
+        )
+
+    def prove(self, module: str) -> None:
+        """Evaluate the proofs of a module; a false one is reported as P0001."""
+        for proof in self._machine.index.modules[module].proofs:
+            if proof.kind == "proof":
+                self._report(lambda proof=proof: prove(self._machine, proof))  # type: ignore[misc]
+
+    def check_module(self, name: str) -> None:
+        """Evaluate everything that stands alone: definitions without parameters, learners, profiles, policies, proofs,
+        pairings. Faults are reported; the rest is evaluated all the same."""
+        module = self._machine.index.modules[name]
+        for definition in module.definitions:
+            if not definition.scheme.variables and definition.value is not None:
+                self._report(lambda d=definition: self._definition(d))  # type: ignore[misc]
+        for learner in module.learners:
+            self._report(lambda s=learner.symbol: self._learner(s))  # type: ignore[misc]
+        for profile in module.profiles:
+            self._report(lambda s=profile.symbol: self.profile(s))  # type: ignore[misc]
+        for policy in module.policies:
+            self._report(lambda s=policy.symbol: self.system(s))  # type: ignore[misc]
+        self.prove(name)
+        for pairing in module.pairings:
+            self._report(lambda s=pairing.symbol: self.pairing(s))  # type: ignore[misc]
+
+    # ---- parts ---------------------------------------------------------------------------------------------------
+
+    def _value(self, term: core.Term, owner: str) -> Value:
+        return self._machine.evaluate(term, Scope({}), owner)
+
+    def _definition(self, definition: core.Definition) -> None:
+        reference = core.Global(
+            symbol=definition.symbol, type=definition.scheme.type, span=definition.span
+        )
+        if not isinstance(definition.value, core.Lambda):
+            self._value(reference, definition.symbol)
+
+    def _learner(self, symbol: str) -> None:
+        trainer = Trainer.of(self._machine, symbol, PROBE_BATCH, symbol)
+        trainer.initial(0)
+        trainer.step()
+        trainer.evaluate()
+        trainer.predict()
+
+    def _report(self, evaluate: Callable[[], object]) -> None:
+        try:
+            fault = evaluate()
+        except Refused as refused:
+            for diagnostic in refused.diagnostics:
+                self._diagnostics.report(diagnostic)
+        else:
+            if isinstance(fault, Diagnostic):
+                self._diagnostics.report(fault)

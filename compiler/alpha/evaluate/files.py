@@ -1,0 +1,100 @@
+"""The one place where evaluation reads files: below the source root of a module, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from alpha.base.digest import sha256
+
+LOCK = "alpha.lock"
+_LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<path>[^\n]+)")
+
+
+class FileFault(Exception):
+    """A file that cannot be read; the text says why, as the end of a sentence that begins with its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One file that was read: its path below the source root, and the SHA-256 of its bytes."""
+
+    path: str
+    digest: str
+
+
+@dataclass(slots=True)
+class FileAccess:
+    """Reads files for the modules of one session. `roots` maps a module's name to the source root it came from.
+
+    A path is relative, with `/` between its parts, without `..`; a symlink must not lead out of the root. `reads` are
+    the files read so far, each once, in the order of first use: the manifest lists them.
+    """
+
+    roots: Mapping[str, Path]
+    _read: dict[tuple[Path, str], bytes] = field(default_factory=dict)
+    _reads: dict[tuple[Path, str], Read] = field(default_factory=dict)
+
+    @staticmethod
+    def of_modules(paths: Mapping[str, Path]) -> FileAccess:
+        """Access for modules whose files are given: module `A.B` in `R/A/B.alpha` has the root `R`."""
+        return FileAccess({name: path.parents[name.count(".")] for name, path in paths.items()})
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        return tuple(self._reads.values())
+
+    def read(self, module: str, path: str) -> bytes:
+        """The bytes of a file. Raises FileFault."""
+        root = self._root(module)
+        key = (root, path)
+        if key not in self._read:
+            data = self._bytes(root, path)
+            self._read[key] = data
+            self._reads[key] = Read(path, sha256(data))
+        return self._read[key]
+
+    def digest(self, module: str, path: str) -> str:
+        """The SHA-256 of a file's bytes. Raises FileFault."""
+        return sha256(self.read(module, path))
+
+    def locked(self, module: str, path: str) -> str | None:
+        """The digest that the lock of the source root has for a file; None without a line for it."""
+        return self._lock(self._root(module)).get(path)
+
+    def _root(self, module: str) -> Path:
+        root = self.roots.get(module)
+        if root is None:
+            raise FileFault("belongs to a module without a source root")
+        return root
+
+    @staticmethod
+    def _bytes(root: Path, path: str) -> bytes:
+        parts = PurePosixPath(path).parts
+        if not parts or path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
+            raise FileFault("is not a path below the source root")
+        base = root.resolve()
+        try:
+            real = (base / path).resolve(strict=True)
+        except (OSError, RuntimeError):
+            raise FileFault("is not there") from None
+        if not real.is_relative_to(base):
+            raise FileFault("leads out of the source root")
+        if not real.is_file():
+            raise FileFault("is not a file")
+        try:
+            return real.read_bytes()
+        except OSError as error:
+            raise FileFault(f"cannot be read: {error.strerror}") from None
+
+    @staticmethod
+    def _lock(folder: Path) -> dict[str, str]:
+        """Lines of a digest, two spaces and a path; a lock that is not there has none."""
+        try:
+            text = (folder / LOCK).read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return {}
+        matches = map(_LINE.fullmatch, text.splitlines())
+        return {match["path"]: match["digest"] for match in matches if match}

@@ -1,0 +1,1 @@
+"""The operations of the language on values, split by family; `table.operations` puts them together."""

@@ -1,0 +1,80 @@
+"""Proofs: evaluated by every check; a false one prints its sub-expressions with their values (P0001)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from alpha.base.span import Span
+from alpha.core import term as core
+from alpha.diagnostics.diagnostic import Diagnostic, Refused
+from alpha.evaluate import errors
+from alpha.evaluate.machine import Machine
+from alpha.evaluate.scope import Scope
+from alpha.evaluate.show import show
+from alpha.evaluate.values import FUNCTIONS, KeyValue, Scalar, Staged
+
+MOST = 8
+"""How many sub-expressions a message shows."""
+
+_PLAIN = (core.Literal, core.DimValue, core.Constructor, core.Intrinsic, core.Lambda, core.Pattern)
+
+
+def prove(machine: Machine, proof: core.Proof) -> Diagnostic | None:
+    """P0001 if the proof is false, None if it is true. A tensor or key whose value is needed is E0411."""
+    try:
+        value = machine.evaluate(proof.term, Scope({}), proof.symbol)
+    except Refused as refused:
+        raise Refused(*(_in_a_proof(fault) for fault in refused.diagnostics)) from None
+    if isinstance(value, Staged | KeyValue):
+        raise Refused(errors.tensor_in_proof(proof.term.span))
+    assert isinstance(value, Scalar)
+    if value.value:
+        return None
+    return errors.proof_false(
+        proof.symbol.rpartition(".")[2], proof.term.span, _values(machine, proof)
+    )
+
+
+def _in_a_proof(fault: Diagnostic) -> Diagnostic:
+    """In a proof, a value that only the running program has is E0411."""
+    if fault.code in ("E0409", "E0410") and fault.span is not None:
+        return errors.tensor_in_proof(fault.span)
+    return fault
+
+
+def _values(machine: Machine, proof: core.Proof) -> list[tuple[Span, str]]:
+    """The sub-expressions that say something, from the outside in, each with its value."""
+    inner = [term for term in _terms(proof.term) if not isinstance(term, _PLAIN)]
+    machine.watched = {id(term): None for term in inner}
+    try:
+        machine.evaluate(proof.term, Scope({}), proof.symbol)
+        found = machine.watched
+    finally:
+        machine.watched = None
+    shown: list[tuple[Span, str]] = []
+    for term in inner:
+        value = found[id(term)]
+        if value is None or isinstance(value, FUNCTIONS) or term is proof.term:
+            continue
+        text = f"`{' '.join(term.span.text.split())}` is {show(value)}"
+        if text not in (other for _, other in shown):
+            shown.append((term.span, text))
+    return shown[:MOST]
+
+
+def _terms(term: core.Term) -> Iterator[core.Term]:
+    """The term and every term in it, outer ones first."""
+    pending: list[object] = [term]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tuple):
+            pending.extend(reversed(node))
+        elif is_dataclass(node) and not isinstance(node, Span):
+            if isinstance(node, core.Typed):
+                yield node  # type: ignore[misc]
+            pending.extend(
+                getattr(node, field.name)
+                for field in reversed(fields(node))
+                if field.name not in ("span", "type")
+            )

@@ -1,0 +1,78 @@
+"""Faults of policies and learners: entries, initialisers, metrics (E0421, E0503, E0402, E0710)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from alpha.base.span import Span
+from alpha.diagnostics.diagnostic import Diagnostic
+
+
+def _closest(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    found = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+    return (f"did you mean {' or '.join(f'`{other}`' for other in found)}?",) if found else ()
+
+
+def initialiser_axes(path: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0421",
+        f"parameter `{path}` has fewer than two axes, so `glorot` and `he` do not fit",
+        span,
+        cause="their scale is computed from the sizes of an input and an output axis",
+        hints=("use `zeros`, `ones`, `normal` or `uniform`",),
+    )
+
+
+def entry_missing(policy: str, name: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"policy `{policy}` has no entry `{name}`",
+        span,
+        cause="this entry has no default",
+    )
+
+
+def entry_unknown(name: str, known: Iterable[str], span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"a policy has no entry `{name}`",
+        span,
+        cause="the entries of a policy are fixed",
+        hints=_closest(name, known),
+    )
+
+
+def metric_unknown(name: str, known: Iterable[str], span: Span) -> Diagnostic:
+    names = sorted(known)
+    return Diagnostic(
+        "E0710",
+        f"the learner has no metric `{name}`",
+        span,
+        cause="the names are " + ", ".join(f"`{other}`" for other in names),
+        hints=_closest(name, names),
+    )
+
+
+def number_below_one(entry: str, value: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0503",
+        f"`{entry}` is {value}",
+        span,
+        cause="it counts something that happens at least once",
+    )
+
+
+def seed_outside(value: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0402",
+        f"`seed` is {value}",
+        span,
+        cause="a seed is at least 0 and below 2^64",
+    )
+
+
+def rate_not_scalar(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0301", "`rate` must give a scalar f32", span, cause="it is the learning rate"
+    )
