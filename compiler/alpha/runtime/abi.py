@@ -1,0 +1,160 @@
+"""The tables a system hands to the runtime: the one list that fixes both what is written and how it is read.
+
+Every field takes eight bytes, so the place of a field is eight times its position. For the record `TENSOR` with a
+field `offset` the sources of the runtime see the constants `TENSOR_OFFSET` and `TENSOR_SIZE`. A field holds a number,
+the address of a zero-terminated text, or the address of another table, a kernel, or data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "text", "address"]
+WORD = 8
+NONE = (1 << 64) - 1
+"""The offset of something the system does not have, such as the key of a learner that draws nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A table row: its name and its fields in order."""
+
+    name: str
+    fields: tuple[tuple[str, Kind], ...]
+
+    @property
+    def size(self) -> int:
+        return WORD * len(self.fields)
+
+
+SYSTEM = Record(
+    "SYSTEM",
+    (
+        ("name", "text"),  # symbol of the policy
+        ("version", "text"),  # of the compiler
+        ("policy", "text"),  # SHA-256 of the canonical texts that resuming compares
+        ("learner", "text"),
+        ("data", "text"),
+        ("seed", "number"),
+        ("steps", "number"),
+        ("batch", "number"),
+        ("examples", "number"),  # held-out ones included
+        ("hold_out", "number"),
+        ("shuffled", "number"),
+        ("evaluate_every", "number"),
+        ("checkpoint_every", "number"),
+        ("checkpoint_keep", "number"),
+        ("checkpoint_folder", "text"),
+        ("report_every", "number"),
+        ("report_loss", "number"),
+        ("report_rate", "number"),
+        ("sinks", "number"),  # sum of SINK_ constants
+        ("arena", "number"),  # bytes
+        ("data_bytes", "number"),  # of rows that are read when the run starts
+        ("tensors", "address"),
+        ("tensor_count", "number"),
+        ("fields", "address"),
+        ("field_count", "number"),
+        ("metrics", "address"),
+        ("metric_count", "number"),
+        ("stops", "address"),
+        ("stop_count", "number"),
+        ("initial", "address"),  # programs; 0 where the system has none
+        ("rate", "address"),
+        ("step", "address"),
+        ("evaluate", "address"),
+        ("predict", "address"),
+        ("rate_step", "number"),  # offsets in the arena
+        ("rate_rate", "number"),
+        ("step_step", "number"),
+        ("step_rate", "number"),
+        ("step_key", "number"),
+        ("step_loss", "number"),
+        ("predict_input", "address"),  # TENSOR rows
+        ("predict_output", "address"),
+        ("data_file", "text"),  # where the data is not bundled; else address 0
+        ("data_digest", "text"),
+        ("data_header", "number"),  # 1 if the first row names columns
+        ("data_columns", "number"),  # numbers in a row that some field reads, at least
+    ),
+)
+PROGRAM = Record(
+    "PROGRAM",
+    (
+        ("regions", "address"),
+        ("region_count", "number"),
+        ("copies", "address"),
+        ("copy_count", "number"),
+    ),
+)
+REGION = Record("REGION", (("kernel", "address"), ("parallel", "number")))
+COPY = Record("COPY", (("source", "number"), ("target", "number"), ("bytes", "number")))
+TENSOR = Record(
+    "TENSOR",
+    (
+        ("name", "text"),
+        ("dtype", "text"),  # as safetensors spells it
+        ("code", "number"),  # a DTYPE_ constant
+        ("rank", "number"),
+        ("shape", "address"),
+        ("count", "number"),
+        ("offset", "number"),
+        ("bytes", "number"),
+        ("bound", "number"),  # n of `index n`, else 0
+    ),
+)
+FIELD = Record(
+    "FIELD",
+    (
+        ("name", "text"),
+        ("stored", "number"),  # DTYPE_ constants
+        ("code", "number"),
+        ("count", "number"),  # elements of one example
+        ("bound", "number"),
+        ("rows", "address"),  # bundled rows, else 0
+        ("step_offset", "number"),
+        ("evaluate_offset", "number"),
+        ("columns", "address"),  # of the csv file, one number an element
+    ),
+)
+METRIC = Record(
+    "METRIC",
+    (
+        ("name", "text"),
+        ("offset", "number"),
+        ("reported", "number"),
+        ("lanes", "address"),  # 16 f32 accumulators and the latest mean behind them
+    ),
+)
+STOP = Record(
+    "STOP",
+    (
+        ("kind", "number"),  # a STOP_KIND_ constant
+        ("metric", "number"),  # row of the metrics, NONE for the loss of the step
+        ("name", "text"),
+        ("patience", "number"),
+        ("value", "number"),  # bits of an f32
+        ("state", "address"),  # bits of the lowest f32 seen, evaluations since
+    ),
+)
+RECORDS = (SYSTEM, PROGRAM, REGION, COPY, TENSOR, FIELD, METRIC, STOP)
+
+DTYPES = ("f64", "f32", "bf16", "f16", "i64", "i32", "u32", "u8", "bool")
+SINKS = {"Terminal": 1, "JsonLines": 2}
+STOP_KINDS = ("NotFinite", "Plateau", "Below")
+LANES = 16
+SYSTEM_SYMBOL = "alpha_system"
+
+
+def constants() -> dict[str, int]:
+    """Every constant the runtime's sources read tables with."""
+    values = {"WORD": WORD, "LANES": LANES, "LEFT_OUT": NONE}
+    for record in RECORDS:
+        for position, (field, _) in enumerate(record.fields):
+            values[f"{record.name}_{field.upper()}"] = WORD * position
+        values[f"{record.name}_SIZE"] = record.size
+    values |= {f"DTYPE_{name.upper()}": code for code, name in enumerate(DTYPES)}
+    values |= {f"SINK_{name.upper()}": bit for name, bit in SINKS.items()}
+    values |= {f"STOP_KIND_{name.upper()}": code for code, name in enumerate(STOP_KINDS)}
+    return values

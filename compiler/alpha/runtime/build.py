@@ -1,0 +1,88 @@
+"""The runtime as one LLVM module for a host. It never depends on the system that is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+
+from alpha.base.host import HostTarget
+from alpha.runtime import abi
+from alpha.runtime.constants import SHA_INITIAL, SHA_ROUNDS, powers_of_ten
+from alpha.runtime.linux import ERRNO, machine_for
+from alpha.runtime.subset.module import CompiledModule, Settings, SubsetSource, compile_module
+from alpha.runtime.subset.scope import Table
+from alpha.runtime.subset.types import TYPES
+
+SOURCES = (
+    "memory",
+    "output",
+    "clock",
+    "sha256",
+    "numbers",
+    "parsing",
+    "files",
+    "pool",
+    "signals",
+    "order",
+    "options",
+    "batches",
+    "programs",
+    "events",
+    "evaluation",
+    "json",
+    "checkpoint",
+    "restore",
+    "data",
+    "training",
+    "predict",
+    "commands",
+    "start",
+)
+"""In this order: a source may use the constants of those before it, and the functions of all."""
+
+POWERS_FIRST = -292
+
+
+def runtime_ir(host: HostTarget) -> str:
+    """LLVM IR text of the runtime for `host`; equal calls give equal text.
+
+    Raises KeyError for a host whose machine has no runtime.
+    """
+    return compile_runtime(host).ir
+
+
+def compile_runtime(host: HostTarget) -> CompiledModule:
+    machine = machine_for(host.machine)
+    names = [*SOURCES, machine.source]
+    sources = [SubsetSource(f"{name}.rt", source_text(name)) for name in names]
+    settings = Settings(
+        triple=host.triple,
+        processor=machine.processor,
+        producer="alpha",
+        constants=_constants(host, machine.system_calls, machine.constants),
+        tables={
+            "SHA_K": Table(TYPES["u32"], SHA_ROUNDS),
+            "SHA_H": Table(TYPES["u32"], SHA_INITIAL),
+            "POWERS": Table(TYPES["u64"], powers_of_ten(POWERS_FIRST)),
+            "vdso_clock_name": Table(TYPES["u8"], [*machine.vdso_clock.encode(), 0]),
+        },
+        ir=machine.ir,
+        defined_in_ir=machine.defined,
+    )
+    return compile_module(sources, settings)
+
+
+def source_text(name: str) -> str:
+    return files("alpha.runtime").joinpath("source", f"{name}.rt").read_text(encoding="utf-8")
+
+
+def _constants(
+    host: HostTarget, system_calls: Mapping[str, int], more: Mapping[str, int]
+) -> dict[str, int]:
+    values = abi.constants()
+    values |= {f"SYS_{name.upper()}": number for name, number in system_calls.items()}
+    values |= ERRNO
+    values |= more
+    values["PAGE_MAX"] = host.page
+    values["POWERS_FIRST"] = POWERS_FIRST
+    return values

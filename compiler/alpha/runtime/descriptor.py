@@ -1,0 +1,288 @@
+"""The system's read-only tables as LLVM IR: what the runtime, which knows no system, reads to run this one."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy
+
+import alpha
+from alpha.base.digest import sha256_text
+from alpha.base.dtype import Dtype, TensorType
+from alpha.base.host import HostTarget
+from alpha.diagnostics.diagnostic import Refused
+from alpha.evaluate.system import DataField, System
+from alpha.plan.plan import Plan, ProgramPlan
+from alpha.runtime import abi
+from alpha.runtime.errors import not_in_this_version
+from alpha.runtime.tables import Address, Row, Tables
+
+SAFETENSORS_DTYPES = {
+    Dtype.F64: "F64",
+    Dtype.F32: "F32",
+    Dtype.BF16: "BF16",
+    Dtype.F16: "F16",
+    Dtype.I64: "I64",
+    Dtype.I32: "I32",
+    Dtype.U32: "U32",
+    Dtype.U8: "U8",
+    Dtype.BOOL: "BOOL",
+}
+MAX_STEPS = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class DataBlob:
+    """Bundled rows: `symbol` becomes a hidden read-only symbol aligned to `align` bytes."""
+
+    symbol: str
+    data: bytes
+    align: int
+
+
+def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[DataBlob, ...]]:
+    """The tables of one system, and the bundled data they refer to.
+
+    Raises Refused (E0011) for what the runtime cannot run yet: a sink other than `Terminal` and `JsonLines`, more
+    than 2^32 - 1 steps, and a conversion of data it does not have.
+    """
+    _check(system)
+    tables = Tables()
+    places = {buffer.name: buffer.offset for buffer in plan.buffers if buffer.program == ""}
+    programs = {program.name: program for program in plan.programs}
+    state = [(item.name, item.type, places[item.name]) for item in _state(system)]
+    fields, blobs = _fields(tables, system, programs)
+    row: dict[str, int | str | Address] = {
+        "name": system.name,
+        "version": alpha.__version__,
+        "policy": sha256_text(system.policy_text),
+        "learner": sha256_text(system.learner_text),
+        "data": sha256_text(system.data_text),
+        "seed": system.seed,
+        "steps": system.steps,
+        "batch": system.batch,
+        "examples": system.data.examples,
+        "hold_out": system.hold_out,
+        "shuffled": int(system.shuffle == "EachEpoch"),
+        "evaluate_every": system.evaluate_every,
+        "checkpoint_every": system.checkpoint.every,
+        "checkpoint_keep": system.checkpoint.keep,
+        "checkpoint_folder": system.checkpoint.folder,
+        "report_every": system.report.every,
+        "report_loss": int("loss" in system.report.scalars),
+        "report_rate": int("rate" in system.report.scalars),
+        "sinks": sum(abi.SINKS[sink] for sink in dict.fromkeys(system.report.sinks)),
+        "arena": plan.arena,
+        "data_bytes": 0 if system.bundle else data_bytes(system),
+        "tensors": tables.rows(
+            "system.tensors", abi.TENSOR, [_tensor(tables, *item) for item in state]
+        ),
+        "tensor_count": len(state),
+        "fields": fields,
+        "field_count": len(system.data.fields),
+        **_metrics(tables, system, programs),
+        **_data_file(system),
+    }
+    for name in ("initial", "rate", "step", "evaluate", "predict"):
+        program = programs.get(name)
+        row[name] = Address(None) if program is None else _program(tables, program, state)
+    row |= {
+        "rate_step": _input(programs, "rate", "step"),
+        "rate_rate": _output(programs, "rate", "rate"),
+        "step_step": _input(programs, "step", "step"),
+        "step_rate": _input(programs, "step", "rate"),
+        "step_key": _input(programs, "step", "key"),
+        "step_loss": _output(programs, "step", "loss"),
+        "predict_input": _end(
+            tables, "input", system.predict_input, _input(programs, "predict", "input")
+        ),
+        "predict_output": _end(
+            tables, "output", system.predict_output, _output(programs, "predict", "output")
+        ),
+    }
+    tables.rows(abi.SYSTEM_SYMBOL, abi.SYSTEM, [row], visible=True)
+    return tables.ir(host.triple), blobs
+
+
+def data_bytes(system: System) -> int:
+    """Bytes of the rows a run reads when the data is not bundled; each field starts at a multiple of 64."""
+    return sum(
+        _rounded(system.data.examples * field.type.count * field.stored.size)
+        for field in system.data.fields
+    )
+
+
+def _rounded(size: int) -> int:
+    return -(-size // 64) * 64
+
+
+def _check(system: System) -> None:
+    for sink in system.report.sinks:
+        if sink not in abi.SINKS:
+            raise Refused(not_in_this_version(f"the report sink {sink}", system.span))
+    if system.steps > MAX_STEPS:
+        raise Refused(not_in_this_version(f"a run of {system.steps} steps", system.span))
+    for field in system.data.fields:
+        if field.stored is not field.type.dtype and (
+            field.stored not in (Dtype.U8, Dtype.I32, Dtype.U32, Dtype.BOOL)
+            or field.type.dtype not in (Dtype.F32, Dtype.I32, Dtype.U32, Dtype.F64, Dtype.U8)
+        ):
+            raise Refused(
+                not_in_this_version(
+                    f"{field.type.dtype.value} batches from {field.stored.value} data", system.span
+                )
+            )
+
+
+def _state(system: System) -> list[_Named]:
+    return [_Named(item.name, item.type) for item in (*system.parameters, *system.slots)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    name: str
+    type: TensorType
+
+
+def _tensor(tables: Tables, name: str, kind: TensorType, offset: int) -> Row:
+    return {
+        "name": name,
+        "dtype": SAFETENSORS_DTYPES[kind.dtype],
+        "code": abi.DTYPES.index(kind.dtype.value),
+        "rank": len(kind.shape),
+        "shape": tables.numbers(f"shape.{name}", kind.shape),
+        "count": kind.count,
+        "offset": offset,
+        "bytes": kind.bytes,
+        "bound": kind.bound or 0,
+    }
+
+
+def _end(tables: Tables, name: str, kind: TensorType | None, offset: int) -> Address:
+    """What `predict` reads or gives, with its batch axis."""
+    if kind is None or offset == abi.NONE:
+        return Address(None)
+    return tables.rows(f"predict.{name}", abi.TENSOR, [_tensor(tables, name, kind, offset)])
+
+
+def _program(
+    tables: Tables, program: ProgramPlan, state: list[tuple[str, TensorType, int]]
+) -> Address:
+    """The launches of a program, and the copies that bring outputs of the state to where the state lies."""
+    name = program.name
+    outputs = dict(program.outputs)
+    inputs = dict(program.inputs)
+    for tensor, _, offset in state:
+        if inputs.get(tensor, offset) != offset:
+            raise ValueError(f"{name}: the input {tensor} does not lie where the state does")
+    regions: list[Row] = [
+        {"kernel": tables.kernel(region.symbol), "parallel": int(region.parallel)}
+        for region in program.regions
+    ]
+    copies: list[Row] = [
+        {"source": outputs[tensor], "target": offset, "bytes": kind.bytes}
+        for tensor, kind, offset in state
+        if outputs.get(tensor, offset) != offset
+    ]
+    row: Row = {
+        "regions": tables.rows(f"program.{name}.regions", abi.REGION, regions),
+        "region_count": len(regions),
+        "copies": tables.rows(f"program.{name}.copies", abi.COPY, copies),
+        "copy_count": len(copies),
+    }
+    return tables.rows(f"program.{name}", abi.PROGRAM, [row])
+
+
+def _input(programs: dict[str, ProgramPlan], program: str, name: str) -> int:
+    return dict(programs[program].inputs).get(name, abi.NONE) if program in programs else abi.NONE
+
+
+def _output(programs: dict[str, ProgramPlan], program: str, name: str) -> int:
+    return dict(programs[program].outputs).get(name, abi.NONE) if program in programs else abi.NONE
+
+
+def _fields(
+    tables: Tables, system: System, programs: dict[str, ProgramPlan]
+) -> tuple[Address, tuple[DataBlob, ...]]:
+    rows: list[Row] = []
+    blobs: list[DataBlob] = []
+    for position, field in enumerate(system.data.fields):
+        content = Address(None)
+        if system.bundle:
+            symbol = f"alpha_data_{position}"
+            blobs.append(DataBlob(symbol, _bytes(field), 64))
+            content = tables.data(symbol)
+        columns = system.data.layout.columns[position] if not system.bundle else ()
+        rows.append(
+            {
+                "name": field.name,
+                "stored": abi.DTYPES.index(field.stored.value),
+                "code": abi.DTYPES.index(field.type.dtype.value),
+                "count": field.type.count,
+                "bound": field.type.bound or 0,
+                "rows": content,
+                "step_offset": _input(programs, "step", f"batch.{field.name}"),
+                "evaluate_offset": _input(programs, "evaluate", f"batch.{field.name}"),
+                "columns": tables.numbers(f"columns.{field.name}", columns),
+            }
+        )
+    return tables.rows("system.fields", abi.FIELD, rows), tuple(blobs)
+
+
+def _bytes(field: DataField) -> bytes:
+    little = field.rows.dtype.newbyteorder("<")
+    return numpy.ascontiguousarray(field.rows, dtype=little).tobytes()
+
+
+def _metrics(
+    tables: Tables, system: System, programs: dict[str, ProgramPlan]
+) -> dict[str, int | str | Address]:
+    names = []
+    if _output(programs, "evaluate", "loss") != abi.NONE:
+        names.append(("loss", "loss"))
+    names += [(name, f"metric.{name}") for name in system.metrics]
+    rows: list[Row] = [
+        {
+            "name": name,
+            "offset": _output(programs, "evaluate", output),
+            "reported": int(name in system.report.scalars),
+            "lanes": tables.room(f"metric.{position}", 4 * abi.LANES + 4),
+        }
+        for position, (name, output) in enumerate(names)
+    ]
+    known = [name for name, _ in names]
+    stops: list[Row] = [
+        {
+            "kind": abi.STOP_KINDS.index(stop.kind),
+            "metric": known.index(stop.metric) if stop.metric in known else abi.NONE,
+            "name": stop.metric,
+            "patience": stop.patience,
+            "value": struct.unpack("<I", struct.pack("<f", stop.value))[0],
+            "state": tables.room(f"stop.{position}", 16),
+        }
+        for position, stop in enumerate(system.stop)
+    ]
+    return {
+        "metrics": tables.rows("system.metrics", abi.METRIC, rows),
+        "metric_count": len(rows),
+        "stops": tables.rows("system.stops", abi.STOP, stops),
+        "stop_count": len(stops),
+    }
+
+
+def _data_file(system: System) -> dict[str, int | str | Address]:
+    if system.bundle:
+        return {
+            "data_file": Address(None),
+            "data_digest": Address(None),
+            "data_header": 0,
+            "data_columns": 0,
+        }
+    columns = [column for field in system.data.layout.columns for column in field]
+    return {
+        "data_file": system.data.file,
+        "data_digest": system.data.digest,
+        "data_header": int(system.data.layout.header),
+        "data_columns": max(columns, default=-1) + 1,
+    }

@@ -1,0 +1,119 @@
+"""A set of subset sources as one LLVM module in text form."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from alpha.runtime.subset.context import FunctionContext, Output
+from alpha.runtime.subset.debug import DebugInfo
+from alpha.runtime.subset.errors import SubsetError
+from alpha.runtime.subset.scope import Function, Scope, Table, Variable
+from alpha.runtime.subset.statements import body
+
+_ATTRIBUTES = 'nounwind uwtable "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetSource:
+    """`name` is the file name that error messages and debuggers show."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the build fixes: the triple, the processor every function must run on, constants and tables.
+
+    `ir` is LLVM IR text that stands in the module as it is, for functions declared `extern` in the sources.
+    """
+
+    triple: str
+    processor: str
+    producer: str
+    constants: Mapping[str, int]
+    tables: Mapping[str, Table]
+    ir: str = ""
+    defined_in_ir: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledModule:
+    """`ir` is the module's text; `zeroed` the bytes of its zero-initialised storage, alignment included."""
+
+    ir: str
+    zeroed: int
+
+
+def collect(sources: Sequence[SubsetSource], settings: Settings) -> Scope:
+    scope = Scope(constants=dict(settings.constants), tables=dict(settings.tables))
+    for source in sources:
+        try:
+            tree = ast.parse(source.text, source.name)
+        except SyntaxError as error:
+            place = ast.Pass(lineno=error.lineno or 0, col_offset=(error.offset or 1) - 1)
+            raise SubsetError(source.name, place, error.msg) from None
+        scope.collect(source.name, tree)
+    return scope
+
+
+def compile_module(sources: Sequence[SubsetSource], settings: Settings) -> CompiledModule:
+    """Lowers all sources into one module. The result depends on nothing but the arguments."""
+    scope = collect(sources, settings)
+    output = Output(DebugInfo(settings.producer, sources[0].name))
+    functions = [
+        _function(scope, output, function, settings)
+        for function in scope.functions.values()
+        if function.name not in settings.defined_in_ir
+    ]
+    lines = [f'target triple = "{settings.triple}"']
+    lines += [_variable(item) for item in scope.variables.values()]
+    lines += [_table(name, table) for name, table in scope.tables.items()]
+    lines += [_string(text, symbol) for text, symbol in output.strings.items()]
+    lines += output.declarations
+    lines += [settings.ir, *functions, *output.debug.text()]
+    zeroed = sum(-(-v.size // 64) * 64 for v in scope.variables.values() if v.storage == "bytes")
+    return CompiledModule("\n".join(lines) + "\n", zeroed)
+
+
+def _function(scope: Scope, output: Output, function: Function, settings: Settings) -> str:
+    result = function.result.llvm
+    if "extern" in function.decorators:
+        kinds = ", ".join(kind.llvm for _, kind in function.parameters)
+        return f"declare hidden {result} @{function.name}({kinds}) nounwind"
+    context = FunctionContext(scope, output, function)
+    body(context)
+    linkage = "hidden" if "export" in function.decorators else "internal"
+    flags = "".join(f"{flag} " for flag in ("noinline", "noreturn") if flag in function.decorators)
+    parameters = ", ".join(f"{kind.llvm} %{name}" for name, kind in function.parameters)
+    head = (
+        f"define {linkage} {result} @{function.name}({parameters}) {flags}{_ATTRIBUTES} "
+        f'"target-cpu"="{settings.processor}" !dbg {context.subprogram} {{'
+    )
+    return "\n".join([head, "entry:", *context.blocks.lines, "}"])
+
+
+def _variable(variable: Variable) -> str:
+    name = variable.name
+    if variable.storage == "linker":
+        return f"@{name} = external hidden global i8"
+    if variable.storage:
+        section = ', section ".data.rel.ro"' if variable.storage == "relro" else ""
+        size = variable.size
+        return f"@{name} = internal global [{size} x i8] zeroinitializer{section}, align 64"
+    kind = variable.type.llvm
+    value = {"ptr": "null", "float": "0.0", "double": "0.0", "i1": "false"}.get(kind)
+    return f"@{name} = internal global {kind} {value or variable.size}, align 16"
+
+
+def _table(name: str, table: Table) -> str:
+    elements = ", ".join(f"{table.type.llvm} {element}" for element in table.elements)
+    size = f"[{len(table.elements)} x {table.type.llvm}]"
+    return f"@{name} = internal constant {size} [{elements}], align 16"
+
+
+def _string(text: bytes, symbol: str) -> str:
+    content = "".join(f"\\{byte:02X}" for byte in text + b"\0")
+    return f'{symbol} = private unnamed_addr constant [{len(text) + 1} x i8] c"{content}", align 1'
