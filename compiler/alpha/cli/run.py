@@ -22,7 +22,7 @@ def run(name: str, command: tuple[str, ...], direct: bool, policy: str | None) -
     Options of alpha stand before NAME, those of the executable behind it: alpha run Digits train --steps 100
     """
     from alpha.driver.errors import UsageError, reason
-    from alpha.driver.pipeline import build_if_needed
+    from alpha.driver.pipeline import build
     from alpha.driver.request import Request
     from alpha.driver.session import Session
 
@@ -31,7 +31,7 @@ def run(name: str, command: tuple[str, ...], direct: bool, policy: str | None) -
     with Session.open(Path.cwd()) as session:
 
         def work() -> int:
-            outcome = build_if_needed(session, Request(name, None, direct, policy))
+            outcome = build(session, Request(name, None, direct, policy), keep=True)
             if outcome.refusal is not None:
                 output.data(outcome.refusal.text("text"))
                 return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from alpha.base.span import Span
@@ -18,15 +18,24 @@ class OutputPlace(UsageError):
     """The output path names something that must not be replaced."""
 
 
-def unknown_system(name: str, known: Sequence[str]) -> Diagnostic:
-    guess = did_you_mean(name, known)
-    names = ", ".join(f"`{system}`" for system in known) or "none"
+def unknown_system(name: str, systems: Sequence[str], modules: Iterable[str]) -> Diagnostic:
+    guess = did_you_mean(name, [*systems, *modules])
+    names = ", ".join(f"`{system}`" for system in systems) or "none"
     return Diagnostic(
         code="E0102",
         message=f"there is no system and no module `{name}`",
-        cause="a system is a folder of modules below this folder, its `systems/`, or Alpha's own",
+        cause=(
+            "a system is a folder of modules with a module `Run`, below the package's folder, its "
+            "`systems/`, or among Alpha's own"
+        ),
         hints=tuple(hint for hint in (guess, f"systems in reach: {names}") if hint),
     )
+
+
+def unknown_policy(system: str, name: str, known: Sequence[str]) -> str:
+    guess = did_you_mean(name, known)
+    listed = ", ".join(f"`{policy}`" for policy in known) or "none"
+    return f"`{system}.Run` has no policy `{name}`; it has {listed}" + (f"; {guess}" * bool(guess))
 
 
 def no_policy(system: str) -> Diagnostic:

@@ -13,7 +13,7 @@ LOCK = "alpha.lock"
 INNER_ROOTS = ("systems", "platforms")
 """Folders of a package that are source roots of their own."""
 
-_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
 
 
 def is_module_name(part: str) -> bool:

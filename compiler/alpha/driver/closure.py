@@ -1,0 +1,120 @@
+"""The build closure: every input of an artifact with its digest, for the manifest and the artifact module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from alpha import __version__
+from alpha.base.digest import sha256, sha256_text
+from alpha.check.modules import LoadedModule
+from alpha.driver.artifact_module import Statement
+from alpha.driver.manifest import DIRECT_BY_DEFAULT, Contents, Input
+from alpha.driver.outcome import Build
+from alpha.driver.packages import LOCK
+from alpha.driver.plan_json import plan_text
+from alpha.evaluate.files import FileAccess
+
+_CODE = frozenset({".py", ".lark", ".json", ".toml", ".rt", ".o"})
+_DATA = frozenset({"library", "shipped", "pages", "__pycache__"})
+
+
+def inputs_of(modules: Sequence[LoadedModule], access: FileAccess) -> tuple[Input, ...]:
+    """Modules in dependency order, then the data files in the order of reading, then the locks that name them."""
+    found = [
+        Input("library" if module.shipped else "module", module.source.path, module.digest)
+        for module in modules
+    ]
+    found += [Input("data", read.path, read.digest) for read in access.reads]
+    found += _locks(modules, access)
+    return tuple(found)
+
+
+def contents_of(work: Build, report: bytes) -> Contents:
+    """What the manifest of a build states."""
+    properties = [
+        ("alpha:system", work.system.name),
+        ("alpha:pairing", work.choice.pairing.symbol if work.choice.pairing else ""),
+        ("alpha:profile", work.profile.name),
+        ("alpha:target", work.host.name),
+        ("alpha:lane", work.lane),
+        ("alpha:memory-bytes", str(work.plan.arena)),
+        ("alpha:plan-sha256", sha256_text(plan_text(work.plan))),
+        ("alpha:report-sha256", sha256(report)),
+        ("alpha:policy-sha256", sha256_text(work.system.policy_text)),
+        ("alpha:learner-sha256", sha256_text(work.system.learner_text)),
+        ("alpha:data-sha256", sha256_text(work.system.data_text)),
+        ("alpha:compiler-sha256", compiler_digest()),
+    ]
+    if work.lane == "direct" and not work.request.direct:
+        properties.append(("alpha:lane-note", DIRECT_BY_DEFAULT))
+    tools = (("llvmlite", llvmlite_version()),)
+    return Contents(work.choice.output, __version__, work.inputs, tuple(properties), tools)
+
+
+def statement_of(work: Build, contents: Contents) -> Statement:
+    """What the artifact module of a build states."""
+    if work.choice.pairing is not None:
+        named = [("pairing", work.choice.pairing.symbol)]
+    else:
+        named = [("policy", work.choice.policy), ("profile", work.choice.profile)]
+    imports = [(symbol.rpartition(".")[0], symbol.rpartition(".")[2]) for _, symbol in named]
+    digests = [(entry.path, entry.digest) for entry in contents.inputs]
+    digests += [(k, v) for k, v in contents.properties if k.endswith("-sha256")]
+    return Statement(
+        module=work.choice.artifact.removesuffix(".alpha"),
+        executable=work.choice.output,
+        target=work.host.name,
+        imports=tuple(imports),
+        schedule=tuple((program.name, len(program.regions)) for program in work.plan.programs),
+        demands=work.plan.demands,
+        supplies=work.profile.supplies,
+        digests=tuple(digests),
+    )
+
+
+@cache
+def llvmlite_version() -> str:
+    """The version of the LLVM binding, read from its metadata: only the worker imports it."""
+    return version("llvmlite")
+
+
+@cache
+def compiler_digest(*folders: str) -> str:
+    """The digest of the compiler's own code, or of some folders of it: equal sources, equal digest, wherever they are."""
+    package = files("alpha")
+    places = [package.joinpath(folder) for folder in folders] or [package]
+    lines = [
+        f"{sha256(data)}  {name}" for place in places for name, data in _code(place, place.name)
+    ]
+    return sha256_text("\n".join(sorted(lines)))
+
+
+def _code(place: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for entry in place.iterdir():
+        if entry.is_dir():
+            if entry.name not in _DATA:
+                yield from _code(entry, f"{prefix}/{entry.name}")
+        elif Path(entry.name).suffix in _CODE:
+            yield f"{prefix}/{entry.name}", entry.read_bytes()
+
+
+def _locks(modules: Sequence[LoadedModule], access: FileAccess) -> list[Input]:
+    """The locks beside the source roots of the modules, or above them, where evaluation looks files up."""
+    if not access.reads:
+        return []
+    found: dict[Path, Input] = {}
+    for module in modules:
+        if module.name.endswith(".Run") or not module.shipped:
+            root = module.path.parents[module.name.count(".")]
+            for folder in (root, root.parent):
+                lock = folder / LOCK
+                if lock.is_file() and lock not in found:
+                    label = f"{root.name}/{LOCK}" if folder == root and root.name else LOCK
+                    found[lock] = Input("lock", label, sha256(lock.read_bytes()))
+                    break
+    return list(found.values())

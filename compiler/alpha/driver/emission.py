@@ -1,0 +1,111 @@
+"""From an admitted plan to bytes on the disk: code, link, verify, write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alpha.admission import Admission, Admitted
+from alpha.admission.errors import empty_artifact
+from alpha.admission.peak import peak
+from alpha.admission.report import as_object, to_json
+from alpha.base.digest import sha256
+from alpha.codegen.llvm import kernels_ir
+from alpha.codegen.worker import Worker
+from alpha.diagnostics.diagnostic import Refused
+from alpha.driver.artifact import OutputFile, require_writable_place, write_all
+from alpha.driver.artifact_module import module_source
+from alpha.driver.closure import compiler_digest, llvmlite_version, statement_of
+from alpha.driver.manifest import Contents, beside, embedded
+from alpha.driver.outcome import Build
+from alpha.driver.session import Session
+from alpha.elf.blobs import Blob
+from alpha.elf.link import LinkOptions, link
+from alpha.elf.stubs import stub_object
+from alpha.elf.verify import verify
+from alpha.runtime.build import runtime_ir
+from alpha.runtime.descriptor import system_ir
+
+_SUFFIXES = {"exe": "", "object": ".o", "llvm": ".ll", "asm": ".s"}
+
+
+def report_of(work: Build, admission: Admission) -> bytes:
+    """The bytes of `NAME.report.json`."""
+    return to_json(as_object(admission, work.subject, peak(work.plan))).encode()
+
+
+def place_of(session: Session, work: Build) -> Path:
+    """Where the output goes. Refuses a place that must not be replaced, before anything is computed for it."""
+    name = work.choice.output + _SUFFIXES[work.request.emit]
+    place = work.request.output or session.package / "build" / name
+    for path in (place, *_companions(work, place)):
+        require_writable_place(path, session.inputs)
+    return place
+
+
+def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) -> bytes:
+    """The bytes of the output that the request names. Only what was admitted is emitted."""
+    admitted.require(work.plan.demands)
+    host, code = work.host, kernels_ir(work.kernels, work.host)
+    if work.request.emit == "llvm":
+        return code.encode()
+    with Worker() as worker:
+        if work.request.emit == "asm":
+            return worker.assembly(code, host).encode()
+        kernels = worker.compile(code, host)
+        if work.request.emit == "object":
+            return kernels
+        tables, data = system_ir(work.system, work.plan, host)
+        objects = [
+            ("start", stub_object(host)),
+            ("runtime", _runtime(session, work, worker)),
+            ("kernels", kernels),
+            ("system", worker.compile(tables, host)),
+        ]
+    blobs = tuple(Blob(blob.symbol, blob.data, blob.align) for blob in data)
+    image = link(objects, LinkOptions(host, embedded(contents), blobs))
+    verify(image, host)
+    return image
+
+
+def write(work: Build, contents: Contents, report: bytes, place: Path, image: bytes) -> None:
+    """Writes the output and what belongs beside it, all or nothing, the output last."""
+    if not image:
+        raise Refused(empty_artifact(work.choice.output))
+    manifest, report_place, module = _companions(work, place)
+    write_all(
+        [
+            OutputFile(manifest, beside(contents, sha256(image))),
+            OutputFile(report_place, report),
+            OutputFile(module, module_source(statement_of(work, contents)).encode()),
+            OutputFile(place, image, executable=work.request.emit == "exe"),
+        ]
+    )
+
+
+def is_up_to_date(contents: Contents, place: Path) -> bool:
+    """Whether an earlier build of the same inputs, by the same compiler, left its output there unchanged."""
+    try:
+        image = place.read_bytes()
+        stated = place.with_name(f"{place.name}.manifest.json").read_bytes()
+    except OSError:
+        return False
+    return stated == beside(contents, sha256(image))
+
+
+def _companions(work: Build, place: Path) -> tuple[Path, Path, Path]:
+    return (
+        place.with_name(f"{place.name}.manifest.json"),
+        place.with_name(f"{place.name}.report.json"),
+        place.with_name(work.choice.artifact),
+    )
+
+
+def _runtime(session: Session, work: Build, worker: Worker) -> bytes:
+    """The runtime's object, which no system takes part in, so it is compiled once for each compiler and host."""
+    return session.cache.get(
+        "runtime",
+        work.host.name,
+        compiler_digest("base", "runtime", "codegen", "targets"),
+        llvmlite_version(),
+        make=lambda: worker.compile(runtime_ir(work.host), work.host, 2),
+    )

@@ -1,0 +1,127 @@
+"""What a build came to: the facts that lead to it, and what the command says about it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from alpha.admission import Admission, amounts
+from alpha.admission.peak import peak
+from alpha.admission.report import Subject, as_object, to_json, to_text
+from alpha.base.digest import sha256
+from alpha.base.host import HostTarget
+from alpha.base.span import Span
+from alpha.core.term import Program
+from alpha.driver.manifest import Input
+from alpha.driver.request import Request
+from alpha.driver.select import Choice
+from alpha.driver.session import Session
+from alpha.evaluate.system import Profile, System
+from alpha.kernel.node import Kernel
+from alpha.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Everything of a build but its bytes. `condition` is what the pairing's own `admit` says."""
+
+    request: Request
+    choice: Choice
+    program: Program
+    system: System
+    profile: Profile
+    host: HostTarget
+    plan: Plan
+    kernels: tuple[Kernel, ...]
+    condition: bool
+    inputs: tuple[Input, ...]
+
+    @property
+    def span(self) -> Span | None:
+        """Where the pairing stands; None for the default pairing."""
+        return self.choice.pairing.span if self.choice.pairing else None
+
+    @property
+    def lane(self) -> str:
+        """`direct` or `scheduled`. A target without the scheduled lane is built through the direct one."""
+        return "scheduled" if self.host.scheduled and not self.request.direct else "direct"
+
+    @property
+    def subject(self) -> Subject:
+        pairing = self.choice.pairing.symbol if self.choice.pairing else ""
+        return Subject(self.system.name, pairing, self.host.name, self.lane)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A refused admission, ready to be written in any format."""
+
+    admission: Admission
+    build: Build
+
+    def text(self, form: str) -> str:
+        subject, moment = self.build.subject, peak(self.build.plan)
+        match form:
+            case "json":
+                return to_json(as_object(self.admission, subject, moment), indent=None)
+            case "sarif":
+                from alpha.admission.sarif import admission_sarif
+
+                return admission_sarif(self.admission, subject.system)
+            case _:
+                return to_text(self.admission, subject, moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`refusal` is None for a build that was done or was not needed; then `path` is the output."""
+
+    path: Path
+    summary: tuple[str, ...] = ()
+    facts: tuple[tuple[str, object], ...] = ()
+    refusal: Refusal | None = None
+
+    def json_line(self) -> str:
+        return json.dumps(dict(self.facts), ensure_ascii=False) + "\n"
+
+
+def refused(session: Session, work: Build, admission: Admission) -> Outcome:
+    for diagnostic in admission.diagnostics:
+        session.diagnostics.report(diagnostic)
+    return Outcome(Path(), refusal=Refusal(admission, work))
+
+
+def built(work: Build, admission: Admission, path: Path, image: bytes | None) -> Outcome:
+    """`image` is None where the output was up to date."""
+    data = path.read_bytes() if image is None else image
+    demanded = next((d for d in work.plan.demands if d.name == "memory-bytes"), None)
+    memory = "" if demanded is None else f", memory {amounts.text(demanded.amount)}"
+    word = "up to date" if image is None else "built"
+    shown = _shown(path)
+    summary = [
+        f"{word} {shown}: {len(data):,} bytes for {work.host.name}, {work.lane} lane{memory}; "
+        f"{len(admission.rows)} of {len(admission.rows)} demands met"
+    ]
+    if image is not None and work.lane == "direct" and not work.request.direct:
+        summary.append(
+            f"the scheduled lane for {work.host.name} does not exist yet; "
+            "the direct lane gives the same bits"
+        )
+    facts = (
+        ("event", word.replace(" ", "-")),
+        ("path", str(shown)),
+        ("bytes", len(data)),
+        ("sha256", sha256(data)),
+        ("target", work.host.name),
+        ("lane", work.lane),
+        ("memory", work.plan.arena),
+    )
+    return Outcome(path, tuple(summary) if image is not None else (), facts)
+
+
+def _shown(path: Path) -> Path:
+    try:
+        return path.absolute().relative_to(Path.cwd())
+    except ValueError:
+        return path

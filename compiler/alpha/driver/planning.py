@@ -1,0 +1,28 @@
+"""Plans of a command, each made once: a pairing's `admit` may ask for the demands before the build does."""
+
+from __future__ import annotations
+
+from alpha.base.host import HostTarget
+from alpha.evaluate.system import System
+from alpha.kernel.node import Kernel
+from alpha.plan.make import make_plan
+from alpha.plan.plan import Demand, Plan
+from alpha.targets import HOSTS
+
+
+class Planner:
+    """Makes plans and remembers them by the name of the policy and the target."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, str], tuple[Plan, tuple[Kernel, ...]]] = {}
+
+    def plan(self, system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...]]:
+        key = (system.name, host.name)
+        if key not in self._made:
+            self._made[key] = make_plan(system, host)
+        return self._made[key]
+
+    def demands(self, system: System, target: str) -> tuple[Demand, ...]:
+        """The demands of a policy on a host target, for the intrinsics of the platforms."""
+        host = next(host for host in HOSTS if host.name == target)
+        return self.plan(system, host)[0].demands

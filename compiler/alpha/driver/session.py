@@ -1,0 +1,36 @@
+"""The mutable state of one command, passed to every phase that needs it. Two sessions share nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from alpha.check.modules import SourceRoots, package_folder
+from alpha.diagnostics.diagnostic import Diagnostics
+from alpha.driver.cache import Cache, user_cache
+
+
+@dataclass(slots=True)
+class Session:
+    """`package` is the folder whose modules come first and below which `build/` lies.
+
+    `inputs` are the files read so far: what an output may not replace.
+    """
+
+    package: Path
+    roots: SourceRoots
+    diagnostics: Diagnostics
+    cache: Cache
+    inputs: set[Path] = field(default_factory=set)
+
+    @staticmethod
+    @contextmanager
+    def open(folder: Path) -> Iterator[Session]:
+        """A session for the package that `folder` lies in."""
+        package = package_folder(folder)
+        yield Session(
+            package, SourceRoots.open(package), Diagnostics(), Cache(user_cache(os.environ))
+        )

@@ -1,0 +1,35 @@
+"""The stages of a build as text, for `alpha view`."""
+
+from __future__ import annotations
+
+from alpha.codegen.llvm import kernels_ir
+from alpha.codegen.worker import Worker
+from alpha.core.text import to_text as core_text
+from alpha.driver.pipeline import planned
+from alpha.driver.plan_json import plan_text
+from alpha.driver.request import Request
+from alpha.driver.session import Session
+from alpha.graph.text import to_text as graph_text
+from alpha.kernel.text import to_text as kernel_text
+
+
+def stage_text(session: Session, request: Request, stage: str) -> str:
+    """One of `request.STAGES`, in its own text form, ending with a newline."""
+    work = planned(session, request)
+    match stage:
+        case "core":
+            text = core_text(work.program)
+        case "graph":
+            text = "\n".join(graph_text(graph) for graph in work.system.graphs)
+        case "kernel":
+            text = "\n".join(kernel_text(kernel) for kernel in work.kernels)
+        case "plan":
+            text = plan_text(work.plan)
+        case "llvm":
+            text = kernels_ir(work.kernels, work.host)
+        case "asm":
+            with Worker() as worker:
+                text = worker.assembly(kernels_ir(work.kernels, work.host), work.host)
+        case _:
+            raise ValueError(stage)
+    return text if text.endswith("\n") else text + "\n"
