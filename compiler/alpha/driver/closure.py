@@ -38,7 +38,7 @@ def contents_of(work: Build, report: bytes) -> Contents:
     """What the manifest of a build states."""
     properties = [
         ("alpha:system", work.system.name),
-        ("alpha:pairing", work.choice.pairing.symbol if work.choice.pairing else ""),
+        ("alpha:pairing", work.choice.pairing.name if work.choice.pairing else ""),
         ("alpha:profile", work.profile.name),
         ("alpha:target", work.host.name),
         ("alpha:lane", work.lane),
@@ -59,7 +59,7 @@ def contents_of(work: Build, report: bytes) -> Contents:
 def statement_of(work: Build, contents: Contents) -> Statement:
     """What the artifact module of a build states."""
     if work.choice.pairing is not None:
-        named = [("pairing", work.choice.pairing.symbol)]
+        named = [("pairing", work.choice.pairing.name)]
     else:
         named = [("policy", work.choice.policy), ("profile", work.choice.profile)]
     imports = [(symbol.rpartition(".")[0], symbol.rpartition(".")[2]) for _, symbol in named]
@@ -85,7 +85,7 @@ def llvmlite_version() -> str:
 
 @cache
 def compiler_digest(*folders: str) -> str:
-    """The digest of the compiler's own code, or of some folders of it: equal sources, equal digest, wherever they are."""
+    """The digest of the code of the compiler, or of some folders of it; the same wherever it lies."""
     package = files("alpha")
     places = [package.joinpath(folder) for folder in folders] or [package]
     lines = [

@@ -66,11 +66,10 @@ def cited_file(path: str, span: Span, failure: OSError) -> Diagnostic:
     )
 
 
-def not_a_pairing(module: str, span: Span | None) -> Diagnostic:
+def not_a_pairing(module: str) -> Diagnostic:
     return Diagnostic(
         code="E0204",
         message=f"`{module}` declares no pairing, so it cannot be built",
-        span=span,
         cause="only a system or a module that declares a pairing builds",
     )
 

@@ -15,11 +15,17 @@ from alpha.evaluate.files import FileAccess
 
 def evaluator_for(
     session: Session, program: Program, modules: Sequence[LoadedModule], planner: Planner
-) -> Evaluator:
-    """An evaluator for checked modules. The files of the modules are inputs of the session from here on."""
+) -> tuple[Evaluator, FileAccess]:
+    """An evaluator for checked modules, and the files it reads.
+
+    The files of the modules are inputs of the session from here on: no output may replace them.
+    """
     session.inputs.update(module.path for module in modules)
     files = FileAccess.of_modules({module.name: module.path for module in modules})
-    return Evaluator(program, files=files, diagnostics=session.diagnostics, demands=planner.demands)
+    evaluator = Evaluator(
+        program, files=files, diagnostics=session.diagnostics, demands=planner.demands
+    )
+    return evaluator, files
 
 
 def prove(evaluator: Evaluator, program: Program, diagnostics: Diagnostics) -> None:

@@ -71,10 +71,14 @@ def cited(module: tree.Module) -> Iterator[Citation]:
                 match node:
                     case tree.Field(name=tree.Name(text="file"), value=tree.Text() as path):
                         yield Citation(path.value, path.span, False)
+                    case _:
+                        pass
         elif isinstance(item, tree.SourceDecl):
             match item.body.value:
                 case tree.Apply(function=tree.Var(name="run"), arguments=(tree.Text() as path,)):
                     yield Citation(path.value, path.span, True)
+                case _:
+                    pass
 
 
 def _lock_text(root: Path, diagnostics: Diagnostics) -> str:

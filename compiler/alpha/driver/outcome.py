@@ -24,7 +24,7 @@ from alpha.plan.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Everything of a build but its bytes. `condition` is what the pairing's own `admit` says."""
+    """Everything of a build but its bytes."""
 
     request: Request
     choice: Choice
@@ -34,7 +34,6 @@ class Build:
     host: HostTarget
     plan: Plan
     kernels: tuple[Kernel, ...]
-    condition: bool
     inputs: tuple[Input, ...]
 
     @property
@@ -49,7 +48,7 @@ class Build:
 
     @property
     def subject(self) -> Subject:
-        pairing = self.choice.pairing.symbol if self.choice.pairing else ""
+        pairing = self.choice.pairing.name if self.choice.pairing else ""
         return Subject(self.system.name, pairing, self.host.name, self.lane)
 
 

@@ -14,7 +14,7 @@ from alpha.driver.evaluation import evaluator_for, prove
 from alpha.driver.outcome import Build, Outcome, built, refused
 from alpha.driver.planning import Planner
 from alpha.driver.request import Request
-from alpha.driver.select import choose, select
+from alpha.driver.select import choose, paired, policy_of, select
 from alpha.driver.session import Session
 from alpha.targets.names import require_kind, resolve
 
@@ -23,7 +23,7 @@ def check(session: Session, names: Sequence[str]) -> int:
     """Loads, checks, evaluates and proves modules and what they import; the number of `names`."""
     modules = load(session.roots, names, session.diagnostics)
     program = check_program(modules, session.diagnostics)
-    evaluator = evaluator_for(session, program, modules, Planner())
+    evaluator, _ = evaluator_for(session, program, modules, Planner())
     for name in names:
         evaluator.check_module(name)
     if session.diagnostics.errors:
@@ -37,24 +37,26 @@ def planned(session: Session, request: Request) -> Build:
     modules = load(session.roots, selection.modules, session.diagnostics)
     program = check_program(modules, session.diagnostics)
     planner = Planner()
-    evaluator = evaluator_for(session, program, modules, planner)
+    evaluator, files = evaluator_for(session, program, modules, planner)
     prove(evaluator, program, session.diagnostics)
-    choice = choose(program, evaluator, selection, request)
-    system = evaluator.system(choice.policy)
-    host = resolve(choice.target, request.direct)
+    target, pairing = choose(program, evaluator, selection, request)
+    if pairing is None:
+        evaluator.system(policy_of(program, selection, request))
+    host = resolve(target, request.direct)
     require_kind(request.emit, host)
+    choice = paired(program, evaluator, selection, request, pairing)
+    system = evaluator.system(choice.policy)
     profile = evaluator.profile(choice.profile)
     plan, kernels = planner.plan(system, host)
-    condition = evaluator.pairing(choice.pairing.symbol).admit if choice.pairing else True
-    inputs = inputs_of(modules, evaluator.files)
-    return Build(request, choice, program, system, profile, host, plan, kernels, condition, inputs)
+    inputs = inputs_of(modules, files)
+    return Build(request, choice, program, system, profile, host, plan, kernels, inputs)
 
 
 def build(session: Session, request: Request, keep: bool = False) -> Outcome:
     """Builds, or refuses and writes nothing. `keep` leaves an output that is up to date."""
     work = planned(session, request)
     place = place_of(session, work)
-    admission = admit(work.plan.demands, work.profile, work.condition, work.span)
+    admission = admit(work.plan.demands, work.profile, work.choice.condition, work.span)
     if admission.admitted is None:
         return refused(session, work, admission)
     report = report_of(work, admission)

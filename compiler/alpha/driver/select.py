@@ -16,8 +16,7 @@ from alpha.diagnostics.diagnostic import Refused
 from alpha.driver import errors
 from alpha.driver.errors import UsageError
 from alpha.driver.request import Request
-from alpha.evaluate.evaluator import Evaluator
-from alpha.evaluate.system import Profile
+from alpha.evaluate.evaluator import Evaluator, Pairing
 from alpha.targets.errors import contradicts
 from alpha.targets.names import DEFAULT
 
@@ -44,17 +43,20 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is built: a policy for a profile. `pairing` is None for the default pairing.
+    """What is built: a policy for a profile. `pairing` is None for the default pairing, which admits by demands alone.
 
-    `output` is the executable's file name, `artifact` that of the artifact module.
+    `output` is the executable's file name, `artifact` that of the artifact module, `condition` the pairing's `admit`.
     """
 
     policy: str
     profile: str
-    target: str
-    pairing: core.Pairing | None
     output: str
     artifact: str
+    pairing: Pairing | None = None
+
+    @property
+    def condition(self) -> bool:
+        return self.pairing is None or self.pairing.admit
 
 
 def select(roots: SourceRoots, request: Request) -> Selection:
@@ -78,60 +80,45 @@ def select(roots: SourceRoots, request: Request) -> Selection:
 
 def choose(
     program: core.Program, evaluator: Evaluator, selection: Selection, request: Request
-) -> Choice:
-    """The policy and profile of the request; the pairing's own where one fits."""
-    found = list(_pairings(program, evaluator, selection, request))
+) -> tuple[str, core.Pairing | None]:
+    """The target of the request, and the pairing that fits it; None for the default pairing."""
+    found = []
+    for pairing in _pairings(program, selection):
+        own = _target_of(pairing, evaluator)
+        if not selection.system and request.target not in (None, own):
+            raise Refused(contradicts(str(request.target), pairing.symbol, own, pairing.span))
+        if not selection.system or own == selection.target:
+            found.append((own, pairing))
     if len(found) > 1:
-        names = " and ".join(f"`{choice.pairing.symbol}`" for choice in found if choice.pairing)
+        names = " and ".join(f"`{pairing.symbol}`" for _, pairing in found)
         raise UsageError(f"{names} are both for `{selection.target}`; name one of them")
     if found:
         return found[0]
     if not selection.system:
-        raise Refused(errors.not_a_pairing(selection.name, None))
-    policy = _policy(program, selection.system, request.policy)
-    target = selection.target
-    stem = selection.system.rpartition(".")[2]
-    output = stem.lower() + SUFFIXES.get(target, "")
+        raise Refused(errors.not_a_pairing(selection.name))
+    return selection.target, None
+
+
+def paired(
+    program: core.Program,
+    evaluator: Evaluator,
+    selection: Selection,
+    request: Request,
+    pairing: core.Pairing | None,
+) -> Choice:
+    """The pairing as it is declared, its condition evaluated; or the default pairing."""
+    if pairing is not None:
+        known = evaluator.pairing(pairing.symbol)
+        return Choice(known.system, known.device, known.output, known.artifact, known)
+    policy = policy_of(program, selection, request)
+    output = selection.system.rpartition(".")[2].lower() + SUFFIXES.get(selection.target, "")
     artifact = "".join(part.capitalize() for part in output.split("-")) + "Artifact.alpha"
-    return Choice(policy, GENERIC.get(target, ""), target, None, output, artifact)
+    return Choice(policy, GENERIC[selection.target], output, artifact)
 
 
-def is_dotted_name(name: str) -> bool:
-    return all(part[:1].isupper() for part in name.split("."))
-
-
-def _pairings(
-    program: core.Program, evaluator: Evaluator, selection: Selection, request: Request
-) -> Iterator[Choice]:
-    for module in program.modules:
-        if module.name not in selection.pairings:
-            continue
-        for pairing in module.pairings:
-            known = evaluator.pairing(pairing.symbol)
-            own = target_of(known.profile)
-            if selection.system:
-                if own != selection.target:
-                    continue
-            elif request.target not in (None, own):
-                assert request.target is not None
-                raise Refused(contradicts(request.target, pairing.symbol, own, pairing.span))
-            yield Choice(
-                known.policy, known.profile.name, own, pairing, known.output, known.artifact
-            )
-
-
-def target_of(profile: Profile) -> str:
-    """The `target` identity of a host profile; for a card, the architecture its code is for."""
-    for fact in profile.identity:
-        if fact.name == "target" and isinstance(fact.amount, str):
-            return fact.amount
-    for fact in profile.supplies:
-        if fact.name == "instruction-set" and isinstance(fact.amount, core.Amount):
-            return f"sm_{fact.amount.value}"
-    return ""
-
-
-def _policy(program: core.Program, system: str, name: str | None) -> str:
+def policy_of(program: core.Program, selection: Selection, request: Request) -> str:
+    """The policy of a system: the one asked for, the only one of its module `Run`, or `baseline`."""
+    system, name = selection.system, request.policy
     run = next(module for module in program.modules if module.name == f"{system}.Run")
     names = [policy.symbol.rpartition(".")[2] for policy in run.policies]
     if name is not None:
@@ -146,3 +133,28 @@ def _policy(program: core.Program, system: str, name: str | None) -> str:
         raise Refused(errors.no_policy(system))
     listed = ", ".join(f"`{policy}`" for policy in names)
     raise UsageError(f"`{system}.Run` has the policies {listed}; choose one with `--policy`")
+
+
+def is_dotted_name(name: str) -> bool:
+    return all(part[:1].isupper() for part in name.split("."))
+
+
+def _pairings(program: core.Program, selection: Selection) -> Iterator[core.Pairing]:
+    for module in program.modules:
+        if module.name in selection.pairings:
+            yield from module.pairings
+
+
+def _target_of(pairing: core.Pairing, evaluator: Evaluator) -> str:
+    """The target of a pairing's device: the `target` identity of a host, the architecture of a card."""
+    device = dict(pairing.entries).get("device")
+    if not isinstance(device, core.Global):
+        return ""  # evaluating the pairing says what is wrong with it
+    profile = evaluator.profile(device.symbol)
+    for fact in profile.identity:
+        if fact.name == "target" and isinstance(fact.amount, str):
+            return fact.amount
+    for fact in profile.supplies:
+        if fact.name == "instruction-set" and isinstance(fact.amount, core.Amount):
+            return f"sm_{fact.amount.value}"
+    return ""
