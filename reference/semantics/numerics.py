@@ -71,7 +71,8 @@ def _fma32(a: Array, b: Array, c: Array) -> Array:
 
 
 def _fma64(a: Array, b: Array, c: Array) -> Array:
-    return numpy.asarray(numpy.frompyfunc(_fma64_scalar, 3, 1)(a, b, c), dtype=numpy.float64)
+    with numpy.errstate(invalid="ignore"):
+        return numpy.asarray(numpy.frompyfunc(_fma64_scalar, 3, 1)(a, b, c), dtype=numpy.float64)
 
 
 def _fma64_scalar(a: float, b: float, c: float) -> float:

@@ -42,15 +42,15 @@ def nearest(value: int | float | Fraction, dtype: Dtype) -> float:
     if fraction == 0:
         return 0.0
     precision, smallest = _PRECISION[dtype]
-    magnitude = abs(fraction)
+    magnitude, sign = abs(fraction), -1.0 if fraction < 0 else 1.0
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     if magnitude < Fraction(2) ** exponent:
         exponent -= 1
     unit = max(exponent - precision + 1, smallest)
     rounded = round(magnitude / Fraction(2) ** unit)
     if rounded.bit_length() + unit > _LARGEST_EXPONENT[dtype]:
-        return math.copysign(math.inf, fraction)
-    return math.copysign(math.ldexp(rounded, unit), fraction)
+        return math.copysign(math.inf, sign)
+    return math.copysign(math.ldexp(rounded, unit), sign)
 
 
 def evaluate(
@@ -153,22 +153,9 @@ def fused(a: float, b: float, c: float, dtype: Dtype) -> float:
         return c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
-        return _product_sign(a, b) + c
-    return nearest(exact, dtype) if dtype is Dtype.F32 else _f64(exact)
-
-
-def _product_sign(a: float, b: float) -> float:
-    """The zero with the sign of a * b where the exact sum is zero and a * b is itself zero; else +0."""
-    if a == 0 or b == 0:
-        return math.copysign(0.0, math.copysign(1.0, a) * math.copysign(1.0, b))
-    return 0.0
-
-
-def _f64(exact: Fraction) -> float:
-    try:
-        return exact.numerator / exact.denominator
-    except OverflowError:
-        return math.copysign(math.inf, exact)
+        # Zeros keep IEEE's signs; a product that cancels its addend gives +0.
+        return a * b + c if a == 0 or b == 0 else 0.0
+    return nearest(exact, dtype)
 
 
 def _f32(value: float) -> float:
