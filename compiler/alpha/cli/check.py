@@ -17,12 +17,14 @@ def check(paths: tuple[Path, ...], form: str) -> int:
 
     PATH is a folder or a module's file; the current folder if there is none.
     """
-    from alpha.driver.packages import package_of
+    from alpha.driver.packages import current_folder, package_of
+
+    output = Output(form)
+    package, chosen = package_of(paths or (current_folder(),))
+
     from alpha.driver.pipeline import check as check_modules
     from alpha.driver.session import Session
 
-    output = Output(form)
-    package, chosen = package_of(paths or (Path.cwd(),))
     with Session.open(package) as session:
 
         def work() -> int:

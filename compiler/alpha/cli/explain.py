@@ -71,16 +71,15 @@ def _page(subject: str, output: Output) -> int:
 
 
 def _why(demand: str, name: str, target: str | None, direct: bool, output: Output) -> int:
-    from pathlib import Path
-
     from alpha.admission.compare import compare
     from alpha.admission.report import why
     from alpha.diagnostics.closest import did_you_mean
+    from alpha.driver.packages import current_folder
     from alpha.driver.pipeline import planned
     from alpha.driver.request import Request
     from alpha.driver.session import Session
 
-    with Session.open(Path.cwd()) as session:
+    with Session.open(current_folder()) as session:
 
         def work() -> int:
             build = planned(session, Request(name, target, direct))

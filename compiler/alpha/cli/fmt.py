@@ -23,6 +23,7 @@ def fmt(paths: tuple[Path, ...], only_check: bool, form: str) -> int:
     """
     from alpha.diagnostics.diagnostic import Diagnostics
     from alpha.driver.formatting import format_files, format_text
+    from alpha.driver.packages import current_folder
 
     output = Output(form)
     diagnostics = Diagnostics()
@@ -35,7 +36,7 @@ def fmt(paths: tuple[Path, ...], only_check: bool, form: str) -> int:
                 return int(formatted.encode() != text)
             output.data(formatted)
             return 0
-        changed = format_files(paths or (Path.cwd(),), diagnostics, write=not only_check)
+        changed = format_files(paths or (current_folder(),), diagnostics, write=not only_check)
         for path in changed:
             output.say(f"{'would change' if only_check else 'changed'} {path}")
         return int(only_check and bool(changed))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from alpha.cli.output import Output, format_option
@@ -22,12 +20,13 @@ def lock(only_check: bool, form: str) -> int:
     """
     from alpha.diagnostics.diagnostic import Diagnostics
     from alpha.driver.lock import write_locks
+    from alpha.driver.packages import current_folder
 
     output = Output(form)
     diagnostics = Diagnostics()
 
     def work() -> int:
-        changed = write_locks(Path.cwd(), diagnostics, write=not only_check)
+        changed = write_locks(current_folder(), diagnostics, write=not only_check)
         for path in changed:
             output.say(f"{'would change' if only_check else 'wrote'} {path}")
         if not changed:

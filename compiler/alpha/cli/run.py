@@ -22,13 +22,14 @@ def run(name: str, command: tuple[str, ...], direct: bool, policy: str | None) -
     Options of alpha stand before NAME, those of the executable behind it: alpha run Digits train --steps 100
     """
     from alpha.driver.errors import UsageError, reason
+    from alpha.driver.packages import current_folder
     from alpha.driver.pipeline import build
     from alpha.driver.request import Request
     from alpha.driver.session import Session
 
     output = Output()
     built: list[Path] = []
-    with Session.open(Path.cwd()) as session:
+    with Session.open(current_folder()) as session:
 
         def work() -> int:
             outcome = build(session, Request(name, None, direct, policy), keep=True)

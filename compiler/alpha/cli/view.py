@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from alpha.cli.output import Output, format_option
@@ -21,11 +19,12 @@ def view(
     name: str, stage: str, target: str | None, direct: bool, policy: str | None, form: str
 ) -> int:
     """Print a stage of the build of a system or a pairing: its own text form, on stdout."""
+    from alpha.driver.packages import current_folder
     from alpha.driver.session import Session
     from alpha.driver.stages import stage_text
 
     output = Output(form)
-    with Session.open(Path.cwd()) as session:
+    with Session.open(current_folder()) as session:
 
         def work() -> int:
             output.data(stage_text(session, Request(name, target, direct, policy), stage))

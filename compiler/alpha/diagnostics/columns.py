@@ -63,6 +63,4 @@ def clean(text: str) -> str:
 def _shown(character: str) -> str:
     if character == "\t":
         return " " * TAB
-    if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
-        return "\N{REPLACEMENT CHARACTER}"
-    return character
+    return character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"

@@ -145,7 +145,7 @@ def _fix(fix: Fix) -> str:
 
 def _first(source: Source, diagnostic: Diagnostic) -> Span:
     """Where the excerpt of a second file begins: its first label in the order given."""
-    return next(label.span for label in diagnostic.labels if label.span.source is source)
+    return next(label.span for label in diagnostic.labels if label.span.source.path == source.path)
 
 
 Group = tuple[Source, dict[int, list[Mark]]]
@@ -153,11 +153,11 @@ Group = tuple[Source, dict[int, list[Mark]]]
 
 def _groups(diagnostic: Diagnostic, primary: Span) -> list[Group]:
     """The lines to show with their marks, one group a file, the primary's file first."""
-    groups: dict[int, Group] = {id(primary.source): (primary.source, {})}
-    _place(groups[id(primary.source)][1], primary, True, "")
+    groups: dict[str, Group] = {primary.source.path: (primary.source, {})}
+    _place(groups[primary.source.path][1], primary, True, "")
     for label in diagnostic.labels:
         source = label.span.source
-        group = groups.setdefault(id(source), (source, {}))
+        group = groups.setdefault(source.path, (source, {}))
         _place(group[1], label.span, label.span == primary, label.text)
     return list(groups.values())
 

@@ -21,6 +21,16 @@ def is_module_name(part: str) -> bool:
     return _NAME.fullmatch(part) is not None
 
 
+def current_folder() -> Path:
+    """The folder the command runs in."""
+    try:
+        return Path.cwd()
+    except OSError as failure:
+        raise UsageError("the current folder has been removed; change to one that is there") from (
+            failure
+        )
+
+
 def own_roots(package: Path) -> list[Path]:
     """The package's own source roots that exist, in order."""
     return [root for root in (package, *(package / name for name in INNER_ROOTS)) if root.is_dir()]

@@ -1,0 +1,154 @@
+"""However a command ends, it ends with the documented status, a clear word, and no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from alpha.cli import main
+from alpha.cli.commands import SUMMARIES, load
+
+ALPHA = [sys.executable, "-m", "alpha"]
+
+
+def alpha(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # type: ignore[call-overload, no-any-return]
+        [*ALPHA, *arguments], capture_output=True, text=True, timeout=60, **options
+    )
+
+
+@pytest.mark.parametrize("name", sorted(SUMMARIES))
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run([name, "--help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: alpha")
+    assert load(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["biuld"], "did you mean `build`?"),
+        (["--nope"], "No such option"),
+        (["build"], "Missing argument"),
+        (["build", "Digits", "--emit", "elf"], "'elf' is not one of"),
+        (["build", "Digits", "--emit"], "requires an argument"),
+        (["view", "Digits"], "--stage"),
+        (["explain", "E9999"], "no diagnostic code"),
+        (["explain", "memory-byte"], "did you mean `memory-bytes` or"),
+        (["explain", "--why", "Digits"], "needs the name of a demand"),
+        (["check", "nowhere"], "there is no file or folder `nowhere`"),
+        (["check", "--format", "xml"], "'xml' is not one of"),
+        (["fmt", "nowhere"], "there is no file or folder `nowhere`"),
+    ],
+)
+def test_wrong_usage_ends_with_2(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main.run(arguments) == 2
+    shown = capsys.readouterr()
+    assert words in shown.err
+    assert shown.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_arguments_give_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run([]) == 0
+    assert "Commands:" in capsys.readouterr().out
+
+
+def test_an_empty_folder_has_nothing_to_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main.run(["check"]) == 2
+    assert "there are no modules" in capsys.readouterr().err
+
+
+def test_an_unexpected_fault_ends_with_70_and_saves_a_reproducer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(name: str) -> None:
+        raise RuntimeError("a broken invariant")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("alpha.cli.commands.load", broken)
+    assert main.run(["check"]) == 70
+    shown = capsys.readouterr().err
+    assert "a bug in Alpha" in shown
+    assert "Traceback" not in shown
+    (saved,) = (tmp_path / "alpha" / "crashes").iterdir()
+    assert "a broken invariant" in saved.read_text()
+    assert str(saved) in shown
+
+
+def test_an_interruption_ends_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("alpha.cli.commands.load", interrupted)
+    assert main.run(["check"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_ctrl_c_of_a_real_process_ends_with_130() -> None:
+    process = subprocess.Popen(
+        [*ALPHA, "fmt", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.6)
+    process.send_signal(signal.SIGINT)
+    _, words = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in words
+
+
+def test_a_reader_that_goes_away_is_no_fault() -> None:
+    ended = subprocess.run(
+        f"{sys.executable} -m alpha explain | head -1", shell=True, capture_output=True, text=True
+    )
+    assert ended.stdout == "E0001  tab or carriage return\n"
+    assert ended.stderr == ""
+
+
+def test_a_full_standard_output_ends_with_5() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        ended = subprocess.run([*ALPHA, "explain"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 5
+    assert ended.stderr.startswith("error[R0507]: cannot write to standard output")
+
+
+def test_closed_streams_are_no_fault() -> None:
+    for closed in (">&-", "2>&-", ">&- 2>&-", "<&-"):
+        ended = subprocess.run(
+            f"{sys.executable} -m alpha explain E0412 {closed}", shell=True, capture_output=True
+        )
+        assert ended.returncode == 0, closed
+        assert ended.stderr == b"", closed
+
+
+def test_words_are_utf_8_in_every_locale() -> None:
+    environment = dict(os.environ, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert alpha("explain", env=environment).returncode == 0
+
+
+def test_a_removed_working_folder_is_a_clear_error(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    ended = subprocess.run(
+        f"rmdir ../gone && {sys.executable} -m alpha check",
+        shell=True,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 2
+    assert "current folder" in ended.stderr
