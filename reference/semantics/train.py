@@ -2,16 +2,15 @@
 
 A description is the JSON that `alpha.evaluate.describe.describe` makes of an evaluated policy. This reads of it:
 
-    alpha             version of the compiler that a checkpoint names
-    parameters, slots lists of {name, type}: `net.<p>` and `slots.<s>.<p>` in checkpoint order; `type` as in graph texts
-    batch_fields      list of {name, type} of the inputs `batch.<field>` (name with or without `batch.`)
-    metrics           list of names
-    keyed             whether the step takes `key`
-    graphs            {name: graph text} for initial, rate, step, evaluate
-    batch, steps, seed, hold_out, shuffle
-    stop              list of {kind, metric, patience, value}
-    policy_text, learner_text, data_text
-    data              {examples, ...}
+    parameters, slots   lists of {name, type} in checkpoint order: `w1` is the state `net.w1`, `m.w1` is `slots.m.w1`;
+                        `type` as in graph texts (`f32[64, 32]`)
+    batchFields         list of {name, type} for a whole batch; `image` is the input `batch.image`
+    keyed               whether the step takes `key`
+    graphs              {name: graph text}: initial, rate, step, evaluate
+    batch, seed, holdOut, shuffle, data.examples
+    evaluateEvery       when the stop rules look at the metrics
+    stop                list of rules, each with `kind` and, for `Plateau`, `metric`
+    texts               {policy, learner, data}: the canonical texts whose digests a checkpoint holds
 
 The rows stand beside it: an array a field, with a leading axis of all examples, held-out ones last.
 """
@@ -37,13 +36,17 @@ INFINITY_BITS = 0x7F800000
 
 @dataclass(slots=True)
 class Run:
-    """A run in progress: the state after `step` steps and what was logged on the way."""
+    """A run in progress: the state after `step` steps and what was logged on the way.
+
+    `plateaus` has the state of each `Plateau` rule by its place: bits of the lowest value, evaluations since.
+    """
 
     description: Mapping[str, Any]
     rows: Mapping[str, Array]
     state: dict[str, Array]
     step: int = 0
     losses: list[numpy.float32] = field(default_factory=list)
+    plateaus: dict[int, tuple[int, int]] = field(default_factory=dict)
     _graphs: dict[str, Graph] = field(default_factory=dict)
 
     def graph(self, name: str) -> Graph:
@@ -54,13 +57,13 @@ class Run:
     @property
     def examples(self) -> int:
         """The examples that are trained on."""
-        return int(self.description["data"]["examples"]) - int(self.description["hold_out"])
+        return int(self.description["data"]["examples"]) - int(self.description["holdOut"])
 
     def batch(self, places: Array) -> dict[str, Array]:
         """The batch inputs made of these examples."""
         found: dict[str, Array] = {}
-        for item in self.description["batch_fields"]:
-            name = str(item["name"]).removeprefix("batch.")
+        for item in self.description["batchFields"]:
+            name = str(item["name"])
             type_ = read_type(item["type"])
             found[f"batch.{name}"] = _converted(self.rows[name][places], type_)
         return found
@@ -70,6 +73,9 @@ def start(description: Mapping[str, Any], rows: Mapping[str, Array]) -> Run:
     """The state before step 1."""
     run = Run(description, rows, {})
     run.state = evaluate(run.graph("initial"), {})
+    for place, rule in enumerate(description["stop"]):
+        if rule["kind"] == "Plateau":
+            run.plateaus[place] = (INFINITY_BITS, 0)
     return run
 
 
@@ -94,6 +100,20 @@ def advance(run: Run, steps: int) -> None:
         outputs = evaluate(graph, inputs)
         run.losses.append(numpy.float32(outputs.pop("loss")))
         run.state = outputs
+        if run.plateaus and run.step % description["evaluateEvery"] == 0:
+            observe(run)
+
+
+def observe(run: Run) -> None:
+    """One evaluation, as the `Plateau` rules see it: a value is new when it is lower than all before."""
+    found = metrics(run)
+    for place, (lowest, since) in run.plateaus.items():
+        name = run.description["stop"][place]["metric"]
+        value = found["loss" if name == "loss" else f"metric.{name}"]
+        if value < numpy.uint32(lowest).view(numpy.float32):
+            run.plateaus[place] = (int(value.view(numpy.uint32)), 0)
+        else:
+            run.plateaus[place] = (lowest, since + 1)
 
 
 def metrics(run: Run) -> dict[str, numpy.float32]:
@@ -111,23 +131,23 @@ def metrics(run: Run) -> dict[str, numpy.float32]:
     }
 
 
-def checkpoint(run: Run, stop: str | None = None) -> bytes:
-    """The checkpoint file of the run's state. `stop` defaults to the state of rules that have seen no evaluation."""
+def checkpoint(run: Run, version: str) -> bytes:
+    """The checkpoint file of the run's state, as executables built by the compiler of `version` write it."""
     description = run.description
-    tensors = [
-        (str(item["name"]), read_type(item["type"]).dtype, run.state[str(item["name"])])
-        for item in (*description["parameters"], *description["slots"])
+    named = [
+        *((f"net.{item['name']}", item["type"]) for item in description["parameters"]),
+        *((f"slots.{item['name']}", item["type"]) for item in description["slots"]),
     ]
+    tensors = [(name, read_type(type_).dtype, run.state[name]) for name, type_ in named]
+    texts = description["texts"]
     identity = Identity(
         description["seed"],
-        digest(description["policy_text"]),
-        digest(description["learner_text"]),
-        digest(description["data_text"]),
-        description["alpha"],
+        digest(texts["policy"]),
+        digest(texts["learner"]),
+        digest(texts["data"]),
+        version,
     )
-    if stop is None:
-        rules = [rule["kind"] for rule in description["stop"]]
-        stop = stop_text([(INFINITY_BITS, 0) if rule == "Plateau" else None for rule in rules])
+    stop = stop_text([run.plateaus.get(place) for place in range(len(description["stop"]))])
     return checkpoint_bytes(tensors, run.step, identity, stop)
 
 
