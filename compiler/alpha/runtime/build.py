@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from alpha.base.host import HostTarget
@@ -34,6 +34,7 @@ SOURCES = (
     "restore",
     "data",
     "training",
+    "arrays",
     "predict",
     "commands",
     "start",
@@ -52,9 +53,17 @@ def runtime_ir(host: HostTarget) -> str:
 
 
 def compile_runtime(host: HostTarget) -> CompiledModule:
+    return compile_sources(runtime_sources(host), host)
+
+
+def runtime_sources(host: HostTarget) -> list[SubsetSource]:
+    names = [*SOURCES, machine_for(host.machine).source]
+    return [SubsetSource(f"{name}.rt", source_text(name)) for name in names]
+
+
+def compile_sources(sources: Sequence[SubsetSource], host: HostTarget) -> CompiledModule:
+    """Lowers sources with the constants, tables and machine code of the runtime on `host`."""
     machine = machine_for(host.machine)
-    names = [*SOURCES, machine.source]
-    sources = [SubsetSource(f"{name}.rt", source_text(name)) for name in names]
     settings = Settings(
         triple=host.triple,
         processor=machine.processor,
@@ -70,6 +79,14 @@ def compile_runtime(host: HostTarget) -> CompiledModule:
         defined_in_ir=machine.defined,
     )
     return compile_module(sources, settings)
+
+
+def runtime_constant(source: str, name: str) -> int:
+    """A constant that a source of the runtime declares with a plain number."""
+    for line in source_text(source).splitlines():
+        if line.startswith(f"{name} = "):
+            return int(line.partition(" = ")[2], 0)
+    raise KeyError(name)
 
 
 def source_text(name: str) -> str:

@@ -216,11 +216,16 @@ def compile_ir(ir: str, host: HostTarget) -> bytes:
     return done.stdout
 
 
+@cache
+def runtime_object(host: HostTarget) -> bytes:
+    return compile_ir(runtime_ir(host), host)
+
+
 def tiny_executable(system: System, host: HostTarget, kernels: str | None = None) -> bytes:
     tables, blobs = system_ir(system, tiny_plan(), host)
     objects = [
         ("stubs", stub_object(host)),
-        ("runtime", compile_ir(runtime_ir(host), host)),
+        ("runtime", runtime_object(host)),
         ("kernels", compile_ir(kernels_ir(host, kernels), host)),
         ("system", compile_ir(tables, host)),
     ]
