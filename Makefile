@@ -20,6 +20,7 @@ help:
 	@echo "make clean      remove .venv and build/"
 
 setup: $(STAMP)
+	@echo "ready: source $(BIN)/activate, then alpha --help"
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -67,7 +67,7 @@ def as_object(admission: Admission, subject: Subject, moment: Moment | None) -> 
 
 def to_json(report: Object, indent: int | None = 2) -> str:
     """The bytes of `NAME.report.json`, or one line without `indent`."""
-    return json.dumps(report, indent=indent, ensure_ascii=False) + "\n"
+    return json.dumps(report, indent=indent) + "\n"
 
 
 def to_text(admission: Admission, subject: Subject, moment: Moment | None) -> str:

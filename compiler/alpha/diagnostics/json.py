@@ -53,6 +53,4 @@ def as_object(diagnostic: Diagnostic) -> dict[str, object]:
 
 def json_lines(diagnostics: Iterable[Diagnostic]) -> str:
     """All of them, errors first; nothing is left out."""
-    return "".join(
-        json.dumps(as_object(item), ensure_ascii=False) + "\n" for item in ordered(diagnostics)
-    )
+    return "".join(json.dumps(as_object(item)) + "\n" for item in ordered(diagnostics))

@@ -31,7 +31,7 @@ def sarif_log(results: Sequence[Object], rules: Sequence[Object]) -> str:
             }
         ],
     }
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(log, indent=2) + "\n"
 
 
 def sarif(diagnostics: Iterable[Diagnostic]) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from alpha.base.span import Source
 from alpha.core.term import Amount
 from alpha.evaluate.system import Fact
 from alpha.plan.plan import Demand
+from alpha.syntax.format import format_module
+from alpha.syntax.parse import parse_module
 
 _UNITS = {
     (1, 0, 0): "B",
@@ -64,7 +67,8 @@ def module_source(statement: Statement) -> str:
             *_list("digests", [f"({_text(n)}, {_text(d)})" for n, d in statement.digests]),
         ],
     ]
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    return format_module(parse_module(Source(f"{statement.module}.alpha", text)))
 
 
 def _demand(demand: Demand) -> str:

@@ -21,6 +21,9 @@ from alpha.syntax import tree
 from alpha.syntax.parse import parse_module
 from alpha.syntax.source import read_source
 
+SOURCES = frozenset({"csv", "idx", "npy", "bytes", "Weights"})
+"""What reads a file that its argument names."""
+
 _LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<path>[^\n]+)")
 
 
@@ -64,21 +67,24 @@ def write_locks(package: Path, diagnostics: Diagnostics, write: bool) -> list[Pa
 
 
 def cited(module: tree.Module) -> Iterator[Citation]:
-    """The files a module names: `file` in a policy's data and start, and `run` of a source."""
-    for item in module.items:
-        if isinstance(item, tree.PolicyDecl):
-            for node in _nodes(item):
-                match node:
-                    case tree.Field(name=tree.Name(text="file"), value=tree.Text() as path):
-                        yield Citation(path.value, path.span, False)
-                    case _:
-                        pass
-        elif isinstance(item, tree.SourceDecl):
-            match item.body.value:
-                case tree.Apply(function=tree.Var(name="run"), arguments=(tree.Text() as path,)):
-                    yield Citation(path.value, path.span, True)
-                case _:
-                    pass
+    """The files a module names: `file` below a data source or `Weights`, and the argument of `run`."""
+    for node in _nodes(module.items):
+        match node:
+            case tree.Apply(function=tree.Var(name="run"), arguments=(tree.Text() as path,)):
+                yield Citation(path.value, path.span, True)
+            case tree.Apply(function=tree.Var(name=name) | tree.Con(name=name)) if name in SOURCES:
+                yield from _file_fields(node)
+            case _:
+                pass
+
+
+def _file_fields(call: tree.Apply) -> Iterator[Citation]:
+    for node in _nodes(call.arguments):
+        if isinstance(node, tree.Field) and node.name.text == "file":
+            value = node.value
+            inner = value.value if isinstance(value, tree.Body) and not value.lets else value
+            if isinstance(inner, tree.Text):
+                yield Citation(inner.value, inner.span, False)
 
 
 def _lock_text(root: Path, diagnostics: Diagnostics) -> str:

@@ -82,7 +82,7 @@ class Outcome:
     refusal: Refusal | None = None
 
     def json_line(self) -> str:
-        return json.dumps(dict(self.facts), ensure_ascii=False) + "\n"
+        return json.dumps(dict(self.facts)) + "\n"
 
 
 def refused(session: Session, work: Build, admission: Admission) -> Outcome:

@@ -81,8 +81,12 @@ def package_of(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     if len(set(packages)) > 1:
         raise UsageError("the paths belong to different packages; check them one by one")
     if not chosen:
-        raise UsageError(f"there are no modules in `{paths[0]}`")
+        raise UsageError(f"there are no modules in {_named(paths[0])}")
     return packages[0], tuple(dict.fromkeys(chosen))
+
+
+def _named(path: Path) -> str:
+    return "this folder" if path == Path.cwd() else f"`{path}`"
 
 
 def _root_of(real: Path) -> Path:

@@ -1,0 +1,117 @@
+"""A build reads what its manifest states and nothing else, and does not know the folder it runs in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from alpha.base.digest import sha256
+from alpha.driver.manifest import stated_digests
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Prints every file that is opened for reading, then runs the command line.
+WATCH = """
+import sys
+opened = []
+sys.addaudithook(lambda event, args: opened.append((args[0], args[2])) if event == "open" else None)
+from alpha.cli.main import run
+status = run(sys.argv[1:])
+sys.stderr = sys.__stderr__
+for path, flags in opened:
+    if isinstance(path, (str, bytes)) and not flags & 3:
+        print("OPENED", path if isinstance(path, str) else path.decode())
+sys.exit(status)
+"""
+
+
+def watched_build(root: Path, folder: Path, *options: str) -> list[Path]:
+    """Builds Digits with the compiler in `root`; the files opened for reading, resolved."""
+    environment = dict(os.environ, PYTHONPATH=str(root / "compiler"))
+    ended = subprocess.run(
+        [sys.executable, "-c", WATCH, "build", "Digits", *options],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    lines = ended.stdout.splitlines()
+    return [
+        (folder / line.removeprefix("OPENED ")).resolve()
+        for line in lines
+        if line.startswith("OPENED ")
+    ]
+
+
+def stated(folder: Path) -> dict[tuple[str, str], str]:
+    document = json.loads((folder / "build" / "digits.manifest.json").read_text("utf-8"))
+    found = stated_digests(document)
+    assert found is not None
+    assert found[0] == sha256((folder / "build" / "digits").read_bytes())
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiler and what it ships in another folder, without reference/ and tests/."""
+    place = tmp_path_factory.mktemp("elsewhere")
+    for name in ("compiler", "systems", "platforms"):
+        shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return place
+
+
+@pytest.mark.slow
+def test_every_file_opened_below_a_source_root_is_in_the_manifest(tmp_path: Path) -> None:
+    opened = watched_build(ROOT, tmp_path)
+    roots = [
+        ROOT / "systems",
+        ROOT / "platforms",
+        ROOT / "compiler" / "alpha" / "library",
+        tmp_path,
+    ]
+    build = tmp_path / "build"
+    read = {
+        path
+        for path in opened
+        if any(path.is_relative_to(root) for root in roots) and not path.is_relative_to(build)
+    }
+    digests = {sha256(path.read_bytes()) for path in read if path.is_file()}
+    assert digests == set(stated(tmp_path).values())
+    assert not any(path.is_relative_to(ROOT / "reference") for path in opened)
+
+
+@pytest.mark.slow
+def test_the_bytes_do_not_depend_on_the_folder_the_locale_or_the_reference(
+    tmp_path: Path, copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there" / "deeper"
+    here.mkdir()
+    there.mkdir(parents=True)
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    watched_build(ROOT, here)
+    monkeypatch.setenv("PYTHONHASHSEED", "2")
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    watched_build(copied, there)
+    for name in ("digits", "digits.manifest.json", "digits.report.json", "DigitsArtifact.alpha"):
+        assert (here / "build" / name).read_bytes() == (there / "build" / name).read_bytes(), name
+
+
+@pytest.mark.slow
+def test_the_artifact_module_checks(tmp_path: Path) -> None:
+    watched_build(ROOT, tmp_path)
+    ended = subprocess.run(
+        [sys.executable, "-m", "alpha", "check", "build/DigitsArtifact.alpha"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr

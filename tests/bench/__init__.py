@@ -1,0 +1,1 @@
+"""`make bench`: how long the compiler and its executables take, as medians and as ratios to their goals."""

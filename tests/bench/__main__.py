@@ -1,0 +1,132 @@
+"""Prints the table of figures. Run it on a quiet machine; the ratios matter more than the seconds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.measure import Figure, median, run
+
+RUNS = int(os.environ.get("ALPHA_BENCH_RUNS", "5"))
+ALPHA = [sys.executable, "-m", "alpha"]
+KIB, MIB = 1024.0, 1024.0**2
+
+
+def compiler(folder: Path) -> Iterator[Figure]:
+    """Cold and warm commands. Cold: no object in the cache; the file system's own cache is warm."""
+    cache = folder / "cache"
+    environment = {"XDG_CACHE_HOME": str(cache)}
+    build = [*ALPHA, "build", "Digits"]
+
+    def cold() -> float:
+        shutil.rmtree(cache, ignore_errors=True)
+        return run(build, folder, environment).wall
+
+    run(build, folder, environment)  # byte code of the compiler itself
+    yield Figure(
+        "cold alpha build Digits", median(RUNS, cold), 1.2, "s", "wall, empty object cache"
+    )
+    yield Figure(
+        "warm alpha build Digits",
+        median(RUNS, lambda: run(build, folder, environment).wall),
+        None,
+        "s",
+        "wall",
+    )
+    imports = [sys.executable, "-c", "import alpha.driver.pipeline, alpha.cli.main"]
+    bare = median(RUNS, lambda: run([sys.executable, "-c", ""], folder).wall)
+    yield Figure(
+        "imports of alpha build",
+        median(RUNS, lambda: run(imports, folder).wall) - bare,
+        0.25,
+        "s",
+        "without the interpreter's start",
+    )
+    package = folder / "package"
+    shutil.copytree(Path(__file__).resolve().parents[2] / "systems", package / "systems")
+    check = [*ALPHA, "check", "systems/Digits"]
+    run(check, package, environment)
+    yield Figure(
+        "warm alpha check",
+        median(RUNS, lambda: run(check, package, environment).wall),
+        0.25,
+        "s",
+        "wall",
+    )
+
+
+def executable(folder: Path) -> Iterator[Figure]:
+    path = folder / "build" / "digits"
+    manifest = json.loads((folder / "build" / "digits.manifest.json").read_text())
+    properties = {entry["name"]: entry["value"] for entry in manifest["metadata"]["properties"]}
+    places = iter(range(1_000_000))
+
+    def fresh() -> list[str]:
+        return ["--checkpoint", str(folder / "runs" / str(next(places)))]
+
+    yield Figure("file size", path.stat().st_size / KIB, 200, "KiB", "with debug information")
+    if shutil.which("strip"):
+        stripped = folder / "stripped"
+        ended = subprocess.run(["strip", "-o", stripped, path], capture_output=True)
+        if ended.returncode == 0:
+            yield Figure("file size, stripped", stripped.stat().st_size / KIB, 200, "KiB")
+    arena = int(properties["alpha:memory-bytes"])
+    resident = run([path, "train", "--steps", "200", "--threads", "1", *fresh()], folder).resident
+    yield Figure(
+        "peak RSS beyond the plan", (resident - arena) / MIB, 2, "MiB", f"plan {arena:,} B"
+    )
+    yield Figure(
+        "start to first step",
+        median(RUNS * 3, lambda: first_step(path, folder, fresh()) * 1e3),
+        2,
+        "ms",
+        "process start to the first event of the log",
+    )
+    one = median(RUNS, lambda: steps(path, folder, 100, fresh()))
+    many = median(RUNS, lambda: steps(path, folder, 1500, fresh()))
+    yield Figure("steps per second", 1400 / max(many - one, 1e-9), None, "/s", "steps 101 to 1,500")
+
+
+def first_step(path: Path, folder: Path, options: list[str]) -> float:
+    """Seconds from the start of the process to the first `step` of its log."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        [path, "train", "--steps", "50", "--log", "jsonl", *options],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if re.search(r'"event": ?"(start|step)"', line):
+            break
+    seconds = time.perf_counter() - begin
+    process.stdout.read()
+    process.wait()
+    return seconds
+
+
+def steps(path: Path, folder: Path, count: int, options: list[str]) -> float:
+    return run([path, "train", "--steps", str(count), *options], folder).wall
+
+
+def main() -> int:
+    print(f"{'':<44} {'median':>14} {'goal':>14} {'ratio':>6}")
+    with tempfile.TemporaryDirectory(prefix="alpha-bench-") as name:
+        folder = Path(name)
+        for part in (compiler, executable):
+            for figure in part(folder):
+                print(figure.line(), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""Timing of whole processes: medians of several runs, with what else the kernel knows about them."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measured value beside its goal, in `unit`; `note` says how it was measured."""
+
+    name: str
+    value: float
+    goal: float | None
+    unit: str
+    note: str = ""
+
+    def line(self) -> str:
+        """The row of the table; a ratio below 1 reaches the goal."""
+        goal = "" if self.goal is None else f"{self.goal:,.4g} {self.unit}"
+        ratio = "" if self.goal is None else f"{self.value / self.goal:.2f}"
+        value = f"{self.value:,.4g} {self.unit}"
+        return f"{self.name:<44} {value:>14} {goal:>14} {ratio:>6}  {self.note}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One run of a process: wall seconds, peak resident bytes, and what it printed."""
+
+    wall: float
+    resident: int
+    output: str
+
+
+def run(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str] = {}) -> Ended:
+    """Runs a process to its end. Raises `CalledProcessError` if it fails."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - begin
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, list(command), output)
+    return Ended(wall, usage.ru_maxrss * 1024, output)
+
+
+def median(count: int, once: Callable[[], float]) -> float:
+    return statistics.median(once() for _ in range(count))
