@@ -15,6 +15,8 @@ from alpha.elf.errors import Fault, LinkError
 TERMINATOR: Final = bytes(4)
 _HEADER: Final = struct.Struct("<BBBBiI")
 _ROW: Final = struct.Struct("<ii")
+# Parent, code address, code size, size of the augmentation data. (A length of 0 would end the table for unwinders.)
+_SHORTEST_FRAME: Final = 13
 # DW_EH_PE_pcrel | sdata4, udata4, DW_EH_PE_datarel | sdata4
 _POINTER, _COUNT, _TABLE = 0x1B, 0x03, 0x3B
 
@@ -27,12 +29,11 @@ def frame_offsets(data: bytes, where: str) -> Iterator[int]:
             raise LinkError(Fault.BAD_FRAME, where, f"cut short at {at:#x}")
         length, parent = struct.unpack_from("<II", data, at)
         end = at + 4 + length
-        # A length of 0 would end the table for unwinders, 0xffffffff begins a 64-bit record.
-        if length < 8 or length >= 0xFFFFFFF0 or end > len(data):
+        if end > len(data):
             raise LinkError(Fault.BAD_FRAME, where, f"length {length:#x} at {at:#x}")
         if parent == 0:
             _check_common(data[at + 8 : end], f"{where}+{at:#x}")
-        elif parent > at + 4 or length < 12:
+        elif parent > at + 4 or length < _SHORTEST_FRAME:
             raise LinkError(Fault.BAD_FRAME, where, f"no parent at {at:#x}")
         else:
             yield at

@@ -87,7 +87,7 @@ class Image:
     def segments(self) -> list[Segment]:
         (table,) = self.unpack("<Q", 32)
         size, count = self.unpack("<HH", 54)
-        need(size == 56, "size of a program header")
+        need((table, size) == (64, 56), "program header table")
         return [Segment(*self.unpack("<IIQQQQQQ", table + 56 * k)) for k in range(count)]
 
     @cached_property
@@ -244,7 +244,11 @@ def _relocations(image: Image) -> None:
 
 
 def _sections(image: Image) -> None:
-    taken = []
+    (table,) = image.unpack("<Q", 40)
+    taken = [
+        (0, 64 + 56 * len(image.segments), "the file's headers"),
+        (table, table + 64 * len(image.sections), "the section headers"),
+    ]
     for section in image.sections[1:]:
         if section.kind != 8:
             need(
