@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy
 
 from semantics.numerics import Array
@@ -35,9 +37,14 @@ def epoch_order(seed: int, epoch: int, examples: int, shuffle: str) -> Array:
     return found.astype(numpy.int64)
 
 
+@cache
+def _epoch(seed: int, epoch: int, examples: int, shuffle: str) -> Array:
+    return epoch_order(seed, epoch, examples, shuffle)
+
+
 def batch_rows(seed: int, step: int, batch: int, examples: int, shuffle: str) -> Array:
     """The examples of step `step` (from 1), in order."""
     batches = examples // batch
-    order = epoch_order(seed, (step - 1) // batches, examples, shuffle)
+    order = _epoch(seed, (step - 1) // batches, examples, shuffle)
     first = ((step - 1) % batches) * batch
     return order[first : first + batch]

@@ -10,7 +10,7 @@ from alpha.base.span import Span
 from alpha.graph.errors import OperationError
 from alpha.graph.node import Attribute, Graph, Node
 from alpha.graph.ops import TABLE
-from alpha.graph.scalar import nearest
+from alpha.graph.scalar import limits, nearest
 
 
 class Builder:
@@ -110,11 +110,3 @@ def exact(value: int | float | bool, dtype: Dtype) -> int | float | bool:
         if low <= value <= high:
             return value
     raise OperationError("E0402", f"{value} does not fit {dtype.value}")
-
-
-def limits(dtype: Dtype) -> tuple[int, int]:
-    """Smallest and largest value of an integer dtype."""
-    bits = 8 * dtype.size
-    if dtype in (Dtype.I32, Dtype.I64):
-        return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-    return 0, (1 << bits) - 1

@@ -92,7 +92,7 @@ def cast(value: Scalar, source: Dtype, target: Dtype) -> Scalar:
             return nearest(value, target)
         return nearest(int(value), target)
     if isinstance(value, float):
-        low, high = _limits(target)
+        low, high = limits(target)
         if math.isnan(value):
             return 0
         return (
@@ -103,17 +103,16 @@ def cast(value: Scalar, source: Dtype, target: Dtype) -> Scalar:
     return _wrap(int(value), target)
 
 
-def _limits(dtype: Dtype) -> tuple[int, int]:
-    size = 8 * dtype.size
-    return (
-        (-(1 << (size - 1)), (1 << (size - 1)) - 1)
-        if dtype in (Dtype.I32, Dtype.I64)
-        else (0, (1 << size) - 1)
-    )
+def limits(dtype: Dtype) -> tuple[int, int]:
+    """Smallest and largest value of an integer dtype."""
+    bits = 8 * dtype.size
+    if dtype in (Dtype.I32, Dtype.I64):
+        return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    return 0, (1 << bits) - 1
 
 
 def _wrap(value: int, dtype: Dtype) -> int:
-    low, _ = _limits(dtype)
+    low, _ = limits(dtype)
     return (value - low) % (1 << (8 * dtype.size)) + low
 
 

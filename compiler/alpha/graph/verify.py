@@ -24,7 +24,8 @@ from alpha.graph.ops import TABLE
 def verify(graph: Graph, *, primitive: bool = False) -> None:
     """Check every law on every node. With `primitive`, composites are a fault too."""
     nodes = list(graph.nodes())
-    nodes.extend(node for node in graph.inputs if node not in set(nodes))
+    used = set(nodes)
+    nodes.extend(node for node in graph.inputs if node not in used)
     for name, law in LAWS:
         for fault in law(graph, nodes):
             raise GraphFault(f"graph `{graph.name}` breaks the law `{name}`: {fault}")
@@ -93,8 +94,9 @@ def _leaves(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
 
 
 def _named(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
+    listed = set(graph.inputs)
     for node in nodes:
-        if node.operation == "input" and node not in graph.inputs:
+        if node.operation == "input" and node not in listed:
             yield f"the input {node.attribute('name')!r} is used and not listed"
     inputs = [
         node.attribute("name") if node.operation == "input" else None for node in graph.inputs

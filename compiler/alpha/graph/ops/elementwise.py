@@ -9,6 +9,7 @@ from alpha.graph.errors import OperationError
 from alpha.graph.formula import Term, exp, select
 from alpha.graph.ops import rules
 from alpha.graph.ops.row import Attributes, Gradient, Operation, Rule, Types, Use
+from alpha.graph.scalar import limits
 
 CASTS = {dtype.value: dtype for dtype in Dtype if dtype is not Dtype.BOOL}
 """Targets of `cast` by name; `bool` is none of them."""
@@ -61,6 +62,9 @@ def _division_by(name: str) -> Rule:
         by = rules.integer(name, "by", attributes["by"])
         if by == 0:
             raise OperationError("E0504", f"`{name}` by zero")
+        low, high = limits(types[0].dtype)
+        if not low <= by <= high:
+            raise OperationError("E0402", f"{by} does not fit {types[0].dtype.value}")
         return types[0]
 
     return rule
