@@ -29,13 +29,16 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from alpha.driver.pipeline import check
-from alpha.driver.session import Session
-
+from alpha.admission import admit
+from alpha.admission.peak import peak
+from alpha.admission.report import to_text
 from alpha.cli.main import run
 from alpha.diagnostics.diagnostic import Diagnostics, Refused, Severity
 from alpha.diagnostics.render import render_all
 from alpha.driver.packages import package_of
+from alpha.driver.pipeline import check, planned
+from alpha.driver.request import Request
+from alpha.driver.session import Session
 
 EXPECTATIONS = {"diagnostics", "cli", "core", "graph", "kernel", "plan", "report"}
 STAGES = {"core", "graph", "kernel", "plan"}
@@ -157,7 +160,15 @@ def run_section(section: Section, folder: Path) -> Iterator[tuple[Block, str]]:
         elif block.kind in STAGES:
             yield block, run_alpha(f"view {block.argument} --stage {block.kind}", folder)[0]
         elif block.kind == "report":
-            yield block, run_alpha(f"explain --report {block.argument}", folder)[0]
+            yield block, admission_report(block.argument, folder)
+
+
+def admission_report(name: str, folder: Path) -> str:
+    """The report of a build, admitted or not, without building."""
+    with chdir(folder), Session.open(folder) as session:
+        work = planned(session, Request(name))
+        admission = admit(work.plan.demands, work.profile, work.choice.condition, work.span)
+        return to_text(admission, work.subject, peak(work.plan))
 
 
 def run_commands(text: str, folder: Path) -> str:

@@ -1,0 +1,80 @@
+"""The wheel holds everything: installed elsewhere, without the checkout, it builds and trains Digits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from requirements import require_module
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    require_module("hatchling")
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_the_library_the_systems_and_their_data(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for name in (
+        "alpha/py.typed",
+        "alpha/library/Alpha/Prelude.alpha",
+        "alpha/diagnostics/pages/T0402.md",
+        "alpha/syntax/tables.json",
+        "alpha/shipped/systems/alpha.lock",
+        "alpha/shipped/systems/Digits/data/digits.csv",
+        "alpha/shipped/platforms/Platform/Linux/X8664.alpha",
+    ):
+        assert name in names
+    assert not any(name.startswith(("reference/", "tests/", "semantics/")) for name in names)
+
+
+@pytest.mark.slow
+def test_the_wheel_builds_and_trains_digits_elsewhere(wheel: Path, tmp_path: Path) -> None:
+    place = tmp_path / "environment"
+    venv.EnvBuilder(with_pip=False).create(place)
+    python = place / "bin" / "python"
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    packages = place / "lib" / version / "site-packages"
+    zipfile.ZipFile(wheel).extractall(packages)
+    # The dependencies come from this environment; its own path files, the checkout's among them, are not read.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+
+    def alpha(*arguments: str) -> str:
+        ended = subprocess.run(
+            [python, "-m", "alpha", *arguments],
+            cwd=tmp_path,
+            env=dict(environment, PATH=str(place / "bin")),
+            capture_output=True,
+            text=True,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    alpha("build", "Digits")
+    ended = subprocess.run(
+        [tmp_path / "build" / "digits", "train", "--steps", "10", "--checkpoint", "run"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "run" / "step-00000010.safetensors").is_file()
