@@ -1,6 +1,8 @@
 # Needs Python 3.11 or newer and make; everything else is made in .venv.
 
-PYTHON ?= $(shell command -v python3.14 || command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# The first of these that runs and is new enough; or name one: make PYTHON=/path/to/python
+PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3.14; do \
+  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
@@ -23,7 +25,7 @@ setup: $(STAMP)
 	@echo "ready: source $(BIN)/activate, then alpha --help"
 
 $(STAMP): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	@test -n "$(PYTHON)" \
 	  || { echo "Alpha needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
 	  || { rm -rf $(VENV); echo "cannot make .venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
