@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 Monomial = tuple[str, ...]
 """Dimension names with multiplicity, sorted; `()` is the constant term."""
@@ -93,3 +94,36 @@ class Dim:
             )
             text += sign + " * ".join(factors)
         return text
+
+
+class Answer(Enum):
+    """The three answers to a question about dimensions whose names may stand for any size from 1 up."""
+
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "undecided"
+
+
+def equal(left: Dim, right: Dim) -> Answer:
+    """YES for the same polynomial, NO if they differ by a nonzero number, else UNDECIDED."""
+    difference = (left - right).value
+    if difference is None:
+        return Answer.UNDECIDED
+    return Answer.YES if difference == 0 else Answer.NO
+
+
+def nonnegative(dim: Dim) -> Answer:
+    """Whether `dim >= 0` for all sizes from 1 up.
+
+    Decided by the signs of the coefficients once every name `n` is written as `1 + n'` with `n' >= 0`.
+    """
+    shifted = dim.substituted({name: _ONE + Dim.variable(name) for name in dim.names})
+    if all(coefficient >= 0 for _, coefficient in shifted.terms):
+        return Answer.YES
+    constant = next((c for monomial, c in shifted.terms if not monomial), 0)
+    if constant < 0 and all(c <= 0 for _, c in shifted.terms):
+        return Answer.NO
+    return Answer.UNDECIDED
+
+
+_ONE = Dim.constant(1)

@@ -1,0 +1,121 @@
+"""One dtype and one shape of several operands (section 9): a scalar with anything, else equal trailing axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from alpha.base.span import Span
+from alpha.check import errors_shapes, errors_types
+from alpha.check.context import Context, Refuse
+from alpha.check.solver import Mismatch
+from alpha.check.unify import Unifier
+from alpha.core.dim import Answer, Dim
+from alpha.core.types import Element, Shape, Tensor, Type
+from alpha.diagnostics.diagnostic import Diagnostic, Label
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    type: Type
+    span: Span
+
+
+def is_settled(cx: Context, item: Tensor) -> bool:
+    """Its rank is known, but for a rigid axes variable."""
+    lead = cx.solver.known_shape(item.shape).lead
+    return lead is None or lead[0] != "?"
+
+
+def same_element(cx: Context, operands: Sequence[Operand], span: Span) -> Element | None:
+    """The common dtype; None if a difference was reported."""
+    first: tuple[Element, Operand] | None = None
+    for operand in operands:
+        tensor = cx.solver.head(operand.type)
+        if not isinstance(tensor, Tensor):
+            continue
+        if first is None:
+            first = (tensor.element, operand)
+            continue
+        try:
+            unifier = Unifier(cx.solver)
+            unifier.elements(first[0], tensor.element)
+        except Mismatch:
+            labels = tuple(
+                Label(o.span, f"this is `{cx.show(o.type)}`") for o in (first[1], operand)
+            )
+            left, right = (cx.shower.element(e) for e in (first[0], tensor.element))
+            cx.fault = cx.report(errors_types.dtypes(span, left, right, labels))
+            return None
+        for one, two in unifier.later:
+            cx.unify_dims(one, two, span)
+    assert first is not None
+    return first[0]
+
+
+def broadcast(cx: Context, operands: Sequence[Operand], span: Span) -> Shape | None:
+    """The shape of the result; None if a fault was reported. All operands are settled tensors."""
+    result: Shape | None = None
+    widest = operands[0]
+    for operand in operands:
+        tensor = cx.solver.head(operand.type)
+        assert isinstance(tensor, Tensor)
+        shape = cx.solver.known_shape(tensor.shape)
+        if result is None:
+            result = shape
+            continue
+        joined = _join(cx, result, shape, widest, operand, span)
+        if joined is None:
+            return None
+        if joined is not result:
+            widest = operand
+        result = joined
+    return result
+
+
+def _join(
+    cx: Context, left: Shape, right: Shape, first: Operand, second: Operand, span: Span
+) -> Shape | None:
+    if left.lead is None and not left.axes:
+        return right
+    if right.lead is None and not right.axes:
+        return left
+    for shape in (left, right):
+        if shape.lead is not None and shape.lead[0] == "!":
+            return shape
+    labels = (
+        Label(first.span, f"this has shape `{cx.shower.shape(left)}`"),
+        Label(second.span, f"this has shape `{cx.shower.shape(right)}`"),
+    )
+    count = min(len(left.axes), len(right.axes))
+    if left.lead is not None and right.lead is not None:
+        fits = left.lead == right.lead and len(left.axes) == len(right.axes)
+    elif left.lead is not None:
+        fits = len(right.axes) <= len(left.axes)
+    elif right.lead is not None:
+        fits = len(left.axes) <= len(right.axes)
+    else:
+        fits = True
+    if not fits:
+        texts = cx.shower.shape(left), cx.shower.shape(right)
+        cx.fault = cx.report(errors_shapes.ranks(span, *texts, labels))
+        return None
+    good = True
+    for place in range(1, count + 1):
+        one, two = left.axes[-place], right.axes[-place]
+        good = cx.unify_dims(one, two, span, labels, _stretch(span, labels, place)) and good
+    if not good:
+        return None
+    if left.lead is not None or (right.lead is None and len(left.axes) >= len(right.axes)):
+        return left
+    return right
+
+
+def _stretch(span: Span, labels: tuple[Label, ...], place: int) -> Refuse:
+    def refuse(left: Dim, right: Dim, answer: Answer) -> Diagnostic | None:
+        if 1 in (left.value, right.value):
+            wanted = right if left.value == 1 else left
+            return errors_shapes.stretch(span, wanted, labels, place)
+        return None
+
+    return refuse

@@ -1,0 +1,300 @@
+"""The end of a definition: what waits is settled or given up, and every unknown is replaced in its term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from alpha.base.dtype import Dtype
+from alpha.check import errors_shapes, errors_types
+from alpha.check.context import Context, Hole
+from alpha.check.solver import F32, INT, SCALAR
+from alpha.core import term
+from alpha.core.dim import Answer, Dim
+from alpha.core.term import Term
+from alpha.core.types import Index, Kind, Named, Scheme, Tensor, Type, TypeArgument, TypeVar
+from alpha.core.walk import children
+
+
+def close(cx: Context) -> None:
+    """Settles everything; reports what was never known, unless an error of this definition may be the reason."""
+    cx.settle()
+    if cx.waiting:
+        _default_literals(cx)
+        cx.seen = -1
+        cx.settle()
+    while cx.waiting:
+        waiting = cx.waiting.pop(0)
+        if not waiting.attempt() and not cx.failed:
+            waiting.give_up()
+        cx.settle()
+    _default_literals(cx)
+    cx.seen = -1
+    cx.settle()
+    if not cx.failed:
+        for equation in cx.equations:
+            cx.report_equation(equation, Answer.UNDECIDED)
+    cx.equations = []
+    for element, allowed, indexes, operation, span in cx.dtype_checks:
+        _check_dtype(cx, element, allowed, indexes, operation, span)
+    cx.dtype_checks = []
+
+
+def _default_literals(cx: Context) -> None:
+    solver = cx.solver
+    for name, info in solver.unknowns.items():
+        if info.literal is None or name in solver.types:
+            continue
+        if info.kind is Kind.ELEMENT:
+            solver.types[name] = Dtype.F32
+        else:
+            solver.types[name] = INT if info.literal == "int" else F32
+        solver.progress += 1
+
+
+def _check_dtype(
+    cx: Context,
+    element: object,
+    allowed: frozenset[Dtype],
+    indexes: bool,
+    operation: str,
+    span: object,
+) -> None:
+    assert isinstance(element, Dtype | Index | TypeVar)
+    found = cx.solver.element_head(element)
+    if isinstance(found, Dtype) and found in allowed:
+        return
+    if isinstance(found, TypeVar) or (isinstance(found, Index) and indexes):
+        return
+    names = [d.value for d in Dtype if d in allowed]
+    cx.report(errors_types.dtype_undefined(span, operation, cx.shower.element(found), names))  # type: ignore[arg-type]
+
+
+# ---- replacing unknowns ----------------------------------------------------------------------------------------------
+
+
+class Finisher:
+    """Replaces unknowns in the terms of one definition. Each type is looked at once."""
+
+    def __init__(self, cx: Context) -> None:
+        self.cx = cx
+        self.seen: dict[int, tuple[object, object]] = {}
+
+    def type(self, item: Type) -> Type:
+        cached = self.seen.get(id(item))
+        if cached is not None:
+            return cached[1]  # type: ignore[return-value]
+        known = self._closed(item)
+        self.seen[id(item)] = (item, known)
+        return known
+
+    def _closed(self, item: Type) -> Type:
+        solver = self.cx.solver
+        known = solver.known(item)
+        names = solver.open_names(known)
+        if not names:
+            return known
+        for name in names:
+            self._default(name)
+        return solver.known(known)
+
+    def argument(self, item: TypeArgument) -> TypeArgument:
+        solver = self.cx.solver
+        known = solver.known_argument(item)
+        for name in solver.open_names(known):
+            self._default(name)
+        return solver.known_argument(known)
+
+    def _default(self, name: str) -> None:
+        """What nothing determines: a size is an error, anything else cannot matter."""
+        solver = self.cx.solver
+        if name in solver.types or name in solver.dims or name in solver.shapes:
+            return
+        info = solver.unknowns[name]
+        if info.kind is Kind.DIM:
+            what = f"size `{info.hint}`" if info.hint else "size"
+            span = info.span
+            if not self.cx.failed and span is not None:
+                self.cx.report(errors_shapes.undetermined(span, what))
+            solver.dims[name] = Dim.constant(1)
+        elif info.kind is Kind.SHAPE:
+            solver.shapes[name] = SCALAR
+        elif info.kind is Kind.ELEMENT:
+            solver.types[name] = Dtype.F32
+        else:
+            solver.types[name] = INT
+
+    def dim(self, item: Dim) -> Dim:
+        found = self.argument(item)
+        assert isinstance(found, Dim)
+        return found
+
+    # ---- terms -----------------------------------------------------------------------------------------------------
+
+    def term(self, item: Term) -> Term:
+        """Without recursion: chains of operators are as deep as they are long."""
+        results: list[Term] = []
+        pending: list[tuple[Term, int]] = [(item, -1)]
+        while pending:
+            found, count = pending.pop()
+            if count < 0:
+                while isinstance(found, Hole):
+                    assert found.filled is not None
+                    found = found.filled
+                inner = children(found)
+                if not inner:
+                    results.append(_REBUILD[type(found)](self, found, ()))
+                    continue
+                pending.append((found, len(inner)))
+                pending.extend([(part, -1) for part in reversed(inner)])
+            else:
+                parts = tuple(results[len(results) - count :])
+                del results[len(results) - count :]
+                results.append(_REBUILD[type(found)](self, found, parts))
+        return results[0]
+
+    def pattern(self, item: term.Pattern) -> term.Pattern:
+        if isinstance(item, term.Bind):
+            return term.Bind(item.name, self.type(item.type))
+        if isinstance(item, term.Ignore):
+            return term.Ignore(self.type(item.type))
+        if isinstance(item, term.MatchTuple):
+            return term.MatchTuple(tuple([self.pattern(i) for i in item.items]))
+        if isinstance(item, term.MatchConstructor):
+            return term.MatchConstructor(
+                item.constructor, tuple([self.pattern(i) for i in item.arguments])
+            )
+        return item
+
+    def literal(self, item: term.Literal) -> term.Literal:
+        type_ = self.type(item.type)
+        value = item.value
+        if isinstance(type_, Named) and type_.name == "Amount" and isinstance(value, int):
+            value = term.Amount(Fraction(value))
+        elif (
+            isinstance(type_, Tensor)
+            and isinstance(type_.element, Dtype)
+            and isinstance(value, int | Fraction)
+        ):
+            if not fits(value, type_.element):
+                shown = item.span.text
+                self.cx.report(errors_types.literal(item.span, shown, type_.element.value))
+        return term.Literal(value, span=item.span, type=type_)
+
+
+def fits(value: int | Fraction, dtype: Dtype) -> bool:
+    """An integer literal is exact in `dtype`; a float literal does not overflow it."""
+    if dtype is Dtype.BOOL:
+        return False
+    if dtype in _RANGES:
+        low, high = _RANGES[dtype]
+        return isinstance(value, int) and low <= value <= high
+    precision, largest = _FORMATS[dtype]
+    # The first value that rounds to infinity lies half a unit above the largest finite one.
+    limit = Fraction(2) ** largest * (1 - Fraction(1, 2 ** (precision + 1)))
+    if abs(value) >= limit:
+        return False
+    if isinstance(value, int) and value:
+        size = abs(value)
+        return size.bit_length() - ((size & -size).bit_length() - 1) <= precision
+    return True
+
+
+_RANGES = {
+    Dtype.I64: (-(2**63), 2**63 - 1),
+    Dtype.I32: (-(2**31), 2**31 - 1),
+    Dtype.U32: (0, 2**32 - 1),
+    Dtype.U8: (0, 255),
+}
+_FORMATS = {Dtype.F64: (53, 1024), Dtype.F32: (24, 128), Dtype.BF16: (8, 128), Dtype.F16: (11, 16)}
+"""Bits of precision, and the power of two where the range ends."""
+
+
+def _lambda(f: Finisher, t: term.Lambda, parts: tuple[Term, ...]) -> Term:
+    patterns = tuple([f.pattern(p) for p in t.parameters])
+    return term.Lambda(patterns, parts[0], span=t.span, type=f.type(t.type))
+
+
+def _apply(f: Finisher, t: term.Apply, parts: tuple[Term, ...]) -> Term:
+    function, arguments = parts[0], parts[1:]
+    if isinstance(function, term.Apply) and isinstance(t.function, Hole | term.Apply):
+        inner = function.function
+        if isinstance(inner, term.Global) and function.span == t.function.span:
+            # `net.forward x` is one application of the model's function.
+            return term.Apply(
+                inner, (*function.arguments, *arguments), span=t.span, type=f.type(t.type)
+            )
+        if isinstance(inner, term.Intrinsic) and inner.name == "optimizerApply":
+            return term.Apply(
+                inner, (*function.arguments, *arguments), span=t.span, type=f.type(t.type)
+            )
+    return term.Apply(function, arguments, span=t.span, type=f.type(t.type))
+
+
+def _intrinsic(f: Finisher, t: term.Intrinsic, parts: tuple[Term, ...]) -> Term:
+    shape = None if t.shape is None else tuple([f.dim(d) for d in t.shape])
+    arguments = tuple([f.argument(a) for a in t.arguments])
+    return term.Intrinsic(
+        t.name, t.axes, shape, t.einsum, arguments, span=t.span, type=f.type(t.type)
+    )
+
+
+def _fields(
+    t: term.RecordTerm | term.Update, parts: tuple[Term, ...]
+) -> tuple[tuple[str, Term], ...]:
+    return tuple([(name, part) for (name, _), part in zip(t.fields, parts, strict=True)])
+
+
+def _general(f: Finisher, t: term.LetGeneral, parts: tuple[Term, ...]) -> Term:
+    scheme = Scheme(t.scheme.variables, f.type(t.scheme.type))
+    return term.LetGeneral(t.name, scheme, parts[0], parts[1], span=t.span, type=f.type(t.type))
+
+
+def _cut(f: Finisher, item: term.At | term.Range | None) -> term.At | term.Range | None:
+    if isinstance(item, term.At):
+        return term.At(f.dim(item.place))
+    if isinstance(item, term.Range):
+        return term.Range(f.dim(item.low), f.dim(item.high))
+    return None
+
+
+_REBUILD: dict[type, Callable[..., Term]] = {
+    term.Local: lambda f, t, _: term.Local(
+        t.name, tuple([f.argument(a) for a in t.arguments]), span=t.span, type=f.type(t.type)
+    ),
+    term.Global: lambda f, t, _: term.Global(
+        t.symbol, tuple([f.argument(a) for a in t.arguments]), span=t.span, type=f.type(t.type)
+    ),
+    term.Constructor: lambda f, t, _: term.Constructor(t.name, span=t.span, type=f.type(t.type)),
+    term.Literal: lambda f, t, _: f.literal(t),
+    term.DimValue: lambda f, t, _: term.DimValue(f.dim(t.dim), span=t.span, type=t.type),
+    term.Intrinsic: _intrinsic,
+    term.ModelValue: lambda f, t, _: term.ModelValue(
+        t.model, tuple([f.dim(d) for d in t.dims]), span=t.span, type=f.type(t.type)
+    ),
+    term.Lambda: _lambda,
+    term.Apply: _apply,
+    term.Let: lambda f, t, p: term.Let(
+        f.pattern(t.pattern), p[0], p[1], span=t.span, type=f.type(t.type)
+    ),
+    term.LetGeneral: _general,
+    term.If: lambda f, t, p: term.If(p[0], p[1], p[2], span=t.span, type=f.type(t.type)),
+    term.Match: lambda f, t, p: term.Match(
+        p[0],
+        tuple([term.Arm(f.pattern(a.pattern), b) for a, b in zip(t.arms, p[1:], strict=True)]),
+        span=t.span,
+        type=f.type(t.type),
+    ),
+    term.ListTerm: lambda f, t, p: term.ListTerm(p, span=t.span, type=f.type(t.type)),
+    term.TupleTerm: lambda f, t, p: term.TupleTerm(p, span=t.span, type=f.type(t.type)),
+    term.RecordTerm: lambda f, t, p: term.RecordTerm(
+        _fields(t, p), span=t.span, type=f.type(t.type)
+    ),
+    term.Update: lambda f, t, p: term.Update(
+        p[0], _fields(t, p[1:]), span=t.span, type=f.type(t.type)
+    ),
+    term.Select: lambda f, t, p: term.Select(p[0], t.field, span=t.span, type=f.type(t.type)),
+    term.Subscript: lambda f, t, p: term.Subscript(
+        p[0], tuple([_cut(f, i) for i in t.items]), span=t.span, type=f.type(t.type)
+    ),
+}

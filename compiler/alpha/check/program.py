@@ -1,0 +1,261 @@
+"""Checking a program: modules as trees, to the typed core. This is the whole phase on one screen."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from alpha.check import errors_declarations, errors_names, errors_types
+from alpha.check.calls_cycle import refuse_recursion
+from alpha.check.cycles import components
+from alpha.check.declared_types import declare_types
+from alpha.check.definitions import (
+    Signed,
+    check_definition,
+    check_expression,
+    declare_intrinsic,
+    finished,
+    new_context,
+    read_signature,
+)
+from alpha.check.facts import check_facts, check_profile, check_source, declare_source, is_profile
+from alpha.check.learners import check_learner
+from alpha.check.module_scope import Work, builtin_scope, open_module
+from alpha.check.modules import LoadedModule
+from alpha.check.policies import check_pairings, check_policy
+from alpha.check.references import mentioned
+from alpha.check.scope import Registry, Value
+from alpha.check.solver import BOOL
+from alpha.check.systems import check_model, check_optimizer, declare_model, declare_optimizer
+from alpha.check.type_reader import TypeReader, Variables
+from alpha.check.warnings import warn
+from alpha.core import term
+from alpha.core.types import Named, Scheme
+from alpha.diagnostics.diagnostic import Diagnostics, Refused
+from alpha.syntax import tree
+
+_DEPTH = 20_000
+"""Frames for nested expressions: 256 levels of source, a few dozen frames each at most."""
+
+
+def check(modules: Sequence[LoadedModule], diagnostics: Diagnostics) -> term.Program:
+    """The typed program of `modules`, which come in dependency order with the prelude first.
+
+    Reports as many errors as it can find, then raises `Refused` if there are any.
+    """
+    before = len(diagnostics.errors)
+    registry = Registry()
+    registry.modules[""] = builtin_scope(registry)
+    with _deep_recursion():
+        checked = [check_module(module, registry, diagnostics) for module in modules]
+    errors = diagnostics.errors[before:]
+    if errors:
+        raise Refused(*errors)
+    return term.Program(tuple(checked))
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Frames of Python calling Python take no space on the machine's stack, so only the counter is raised."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def check_module(loaded: LoadedModule, registry: Registry, diagnostics: Diagnostics) -> term.Module:
+    """One module, after those it imports. What is at fault is reported and left out."""
+    work = open_module(loaded, registry, diagnostics)
+    declare_types(work)
+    signatures = _signatures(work)
+    values = _declare_values(work, signatures)
+    models = [
+        (i, declare_model(work, i)) for i in loaded.tree.items if isinstance(i, tree.ModelDecl)
+    ]
+    for item in loaded.tree.items:
+        if isinstance(item, tree.SourceDecl):
+            check_source(work, item, values[item.name.text])
+        elif isinstance(item, tree.FactsDecl):
+            check_facts(work, item)
+    _definitions(work, signatures, values)
+    for model, signed in models:
+        check_model(work, model, signed)
+    for item in loaded.tree.items:
+        _declaration(work, item, values)
+    check_pairings(work)
+    for item in loaded.tree.items:
+        if isinstance(item, tree.ProofDecl):
+            _proof(work, item)
+        elif isinstance(item, tree.RejectsDecl):
+            _rejects(work, item)
+    refuse_recursion(work)
+    warn(work, signatures)
+    return term.Module(
+        loaded.name,
+        loaded.imports,
+        loaded.tree.budget,
+        tuple(work.types),
+        tuple(work.definitions),
+        tuple(work.models),
+        tuple(work.optimizers),
+        tuple(work.learners),
+        tuple(work.policies),
+        tuple(work.profiles),
+        tuple(work.pairings),
+        tuple(work.proofs),
+    )
+
+
+# ---- what is declared ------------------------------------------------------------------------------------------------
+
+
+def _signatures(work: Work) -> dict[str, Signed]:
+    found: dict[str, Signed] = {}
+    for item in work.loaded.tree.items:
+        if isinstance(item, tree.Signature) and item.name.text not in found:
+            found[item.name.text] = read_signature(work, item)
+    return found
+
+
+_FORMS = {
+    tree.SourceDecl: ("source", Named("Source")),
+    tree.LearnerDecl: ("learner", Named("Learner")),
+    tree.PolicyDecl: ("policy", Named("Policy")),
+}
+
+
+def _declare_values(work: Work, signatures: dict[str, Signed]) -> dict[str, Value]:
+    """Every value name of the module with its type, as far as it is written down."""
+    values: dict[str, Value] = {}
+    for item in work.loaded.tree.items:
+        if isinstance(
+            item, tree.Import | tree.TypeDecl | tree.AliasDecl | tree.ModelDecl | tree.Signature
+        ):
+            continue
+        name = item.name.text
+        if name in values:
+            continue
+        value = Value(name, work.symbol(name), "definition", item.name.span)
+        if isinstance(item, tree.Define):
+            signed = signatures.get(name)
+            if signed is not None:
+                value.scheme, value.where = signed.scheme, signed.where
+        elif isinstance(item, tree.OptimizerDecl):
+            value.form = "optimizer"
+            declare_optimizer(work, item, value)
+        elif isinstance(item, tree.ProfileDecl):
+            value.form = "profile"
+            _profile_type(work, item, value)
+        elif type(item) in _FORMS:
+            value.form, type_ = _FORMS[type(item)]
+            value.scheme = Scheme((), type_)
+            if isinstance(item, tree.SourceDecl):
+                declare_source(work, item, value)
+        elif isinstance(item, tree.HostDecl):
+            value.form = "host"
+            value.faulty = work.report(errors_types.not_yet(item.name.span, "a `host` declaration"))
+        else:
+            continue
+        values[name] = value
+        work.scope.values[name] = value
+    for name, signed in signatures.items():
+        if name not in work.places:
+            value = Value(
+                name, name, "definition", signed.node.name.span, signed.scheme, signed.where
+            )
+            value.intrinsic = True
+            work.scope.values[name] = value
+            declare_intrinsic(work, signed)
+        elif name not in values or values[name].form != "definition":
+            first = work.places[name]
+            work.report(errors_names.defined_twice(signed.node.name.span, name, first))
+    return values
+
+
+def _profile_type(work: Work, item: tree.ProfileDecl, value: Value) -> None:
+    reader = TypeReader(work.scope, work.report, Variables(open=False))
+    type_ = reader.read(item.type)
+    if is_profile(work, type_):
+        value.scheme = Scheme((), type_)
+    elif isinstance(type_, Named):
+        value.faulty = work.report(
+            errors_declarations.profile_type(item.type.span, item.type.span.text)
+        )
+    else:
+        errors = work.diagnostics.errors
+        fault = errors_declarations.profile_type(item.type.span, item.type.span.text)
+        value.faulty = work.report(errors[-1] if errors else fault)
+
+
+def _definitions(work: Work, signatures: dict[str, Signed], values: dict[str, Value]) -> None:
+    """Definitions in the order in which they need each other: an inferred type is there before its uses."""
+    defines: dict[str, tree.Define] = {}
+    for item in work.loaded.tree.items:
+        if isinstance(item, tree.Define):
+            defines.setdefault(item.name.text, item)
+    graph = {name: list(mentioned(item.body)) for name, item in defines.items()}
+    for component in components(graph):
+        unsigned = [name for name in component if name not in signatures]
+        if unsigned and (len(component) > 1 or component[0] in graph[component[0]]):
+            refuse_circle(work, component, graph, defines, values)
+            continue
+        for name in component:
+            check_definition(work, defines[name], values[name], signatures.get(name))
+
+
+def refuse_circle(
+    work: Work,
+    component: list[str],
+    graph: dict[str, list[str]],
+    defines: dict[str, tree.Define],
+    values: dict[str, Value],
+) -> None:
+    from alpha.check.cycles import circle
+    from alpha.diagnostics.diagnostic import Label
+
+    path = circle(component, graph)
+    labels = tuple(Label(defines[name].name.span, "part of the circle") for name in path[1:])
+    reported = work.report(errors_names.recursion(defines[path[0]].name.span, path, labels))
+    for name in component:
+        values[name].faulty = reported
+
+
+def _declaration(work: Work, item: tree.Import | tree.Decl, values: dict[str, Value]) -> None:
+    if isinstance(item, tree.OptimizerDecl):
+        check_optimizer(work, item, values[item.name.text])
+    elif isinstance(item, tree.LearnerDecl):
+        check_learner(work, item)
+    elif isinstance(item, tree.PolicyDecl):
+        check_policy(work, item)
+    elif isinstance(item, tree.ProfileDecl):
+        check_profile(work, item, values[item.name.text])
+
+
+# ---- proofs ----------------------------------------------------------------------------------------------------------
+
+
+def _proof(work: Work, item: tree.ProofDecl) -> None:
+    found = check_expression(work, item.body, BOOL, item.name.span, f"a {item.kind} is a `Bool`")
+    if found is not None:
+        work.proofs.append(term.Proof(work.symbol(item.name.text), item.kind, found, item.span))
+
+
+def _rejects(work: Work, item: tree.RejectsDecl) -> None:
+    """The expression alone gives exactly the code. What only evaluation can see becomes a proof of kind `rejects`."""
+    seen = Diagnostics()
+    cx = new_context(work)
+    cx.diagnostics = seen
+    done = finished(cx, cx.infer(item.body))  # type: ignore[arg-type]
+    codes = sorted({d.code for d in seen.errors})
+    if codes == [item.code]:
+        return
+    if done is None:
+        work.report(
+            errors_declarations.rejects_other(item.name.span, item.name.text, item.code, codes)
+        )
+        return
+    kind = f"rejects {item.code}"
+    work.proofs.append(term.Proof(work.symbol(item.name.text), kind, done, item.span))

@@ -1,0 +1,56 @@
+"""The value names that a tree mentions, found without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from alpha.base.span import Span
+from alpha.syntax import tree
+
+_PARTS: dict[type, tuple[str, ...]] = {}
+
+
+def _parts(kind: type) -> tuple[str, ...]:
+    found = _PARTS.get(kind)
+    if found is None:
+        found = tuple(f.name for f in fields(kind) if f.name not in ("span", "place", "docs"))
+        _PARTS[kind] = found
+    return found
+
+
+def nodes(root: tree.Node) -> Iterator[tree.Node]:
+    """Every node of a tree, in no particular order."""
+    pending: list[object] = [root]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, tuple):
+            pending.extend(item)
+        elif isinstance(item, tree.Node):
+            yield item
+            for name in _parts(type(item)):
+                value = getattr(item, name)
+                if isinstance(value, tree.Node | tuple):
+                    pending.append(value)
+
+
+def mentioned(root: tree.Node) -> dict[str, Span]:
+    """Value names that stand as expressions, with one place of each."""
+    found: dict[str, Span] = {}
+    for node in nodes(root):
+        if isinstance(node, tree.Var):
+            found.setdefault(node.name, node.span)
+        elif isinstance(node, tree.RecordExpr) and node.base is not None:
+            found.setdefault(node.base.text, node.base.span)
+        elif isinstance(node, tree.Access):
+            found.setdefault(node.path[0].text, node.path[0].span)
+    return found
+
+
+def type_names(root: tree.Node) -> dict[str, Span]:
+    """Names of types without a module in front, with one place of each."""
+    found: dict[str, Span] = {}
+    for node in nodes(root):
+        if isinstance(node, tree.TCon) and len(node.path) == 1:
+            found.setdefault(node.path[0].text, node.span)
+    return found

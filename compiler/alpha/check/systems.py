@@ -1,0 +1,319 @@
+"""Models and optimizers: to functions of the core."""
+
+from __future__ import annotations
+
+from alpha.base.dtype import Dtype
+from alpha.check import errors_declarations, errors_names, errors_shapes, errors_types
+from alpha.check.context import Blame, Context, Dimension, OwnFunction, OwnParameter, Variable
+from alpha.check.definitions import (
+    Signed,
+    check_signed,
+    enter_signature,
+    finished,
+    new_context,
+    read_signature,
+)
+from alpha.check.module_scope import Work
+from alpha.check.patterns import Names, pattern, require_total
+from alpha.check.scope import ModelEntity, RecordEntity, Value
+from alpha.check.where import expanded
+from alpha.core import term
+from alpha.core.dim import Dim
+from alpha.core.type_text import arrow, shape_text, type_text
+from alpha.core.types import Kind, Named, Scheme, Shape, Tensor, Type
+from alpha.syntax import tree
+
+_INIT = Named("Init")
+_OPTIMIZER = Named("Optimizer")
+
+# ---- models ----------------------------------------------------------------------------------------------------------
+
+
+def declare_model(work: Work, item: tree.ModelDecl) -> dict[str, Signed]:
+    """Reads the signatures of a model's functions, so that any definition may use them."""
+    entity = work.registry.models[work.symbol(item.name.text)]
+    own = self_type(entity)
+    signatures: dict[str, Signed] = {}
+    for part in item.items:
+        if isinstance(part, tree.Signature):
+            name = part.name.text
+            if name in signatures:
+                first = signatures[name].node.name.span
+                work.report(errors_names.defined_twice(part.name.span, name, first))
+                continue
+            signed = read_signature(work, part, entity.dims, own)
+            signatures[name] = signed
+            value = Value(
+                name, f"{entity.symbol}.{name}", "definition", part.name.span, signed.scheme
+            )
+            value.where = (*entity.where, *signed.where)
+            entity.functions[name] = value
+    return signatures
+
+
+def self_type(entity: ModelEntity) -> Named:
+    return Named(entity.symbol, tuple([Dim.variable(name) for name in entity.dims]))
+
+
+def check_model(work: Work, item: tree.ModelDecl, signatures: dict[str, Signed]) -> None:
+    entity = work.registry.models[work.symbol(item.name.text)]
+    places: dict[str, tree.Name] = {}
+    defined: set[str] = set()
+    parameters: list[term.ModelParameter] = []
+    for part in item.items:
+        if isinstance(part, tree.Parameter):
+            for name in part.names:
+                places.setdefault(name.text, name)
+                made = _parameter(work, entity, part, name)
+                if made is not None:
+                    parameters.append(made)
+    for part in item.items:
+        if not isinstance(part, tree.Define):
+            continue
+        name = part.name.text
+        signed = signatures.get(name)
+        first = places.get(name)
+        if first is not None:
+            work.report(errors_names.defined_twice(part.name.span, name, first.span))
+            continue
+        places[name] = part.name
+        defined.add(name)
+        if signed is None:
+            reported = work.report(
+                errors_names.without_signature_in_model(part.name.span, name, item.name.text)
+            )
+            value = Value(name, f"{entity.symbol}.{name}", "definition", part.name.span)
+            value.faulty = reported
+            entity.functions[name] = value
+            continue
+        _function(work, entity, item, part, signed)
+    for name, signed in signatures.items():
+        if name not in defined:
+            work.report(errors_names.without_definition(signed.node.name.span, name, True))
+    work.models.append(
+        term.Model(entity.symbol, entity.dims, entity.where, tuple(parameters), item.span)
+    )
+
+
+def _enter_model(cx: Context, entity: ModelEntity, item_span: tree.Node) -> None:
+    cx.variables.kinds.update(dict.fromkeys(entity.dims, Kind.DIM))
+    cx.solver.where = expanded(dict(entity.where))
+    for name in entity.dims:
+        cx.claim(name, item_span.span)
+        cx.locals = {**cx.locals, name: Dimension(item_span.span)}
+
+
+def _parameter(
+    work: Work, entity: ModelEntity, part: tree.Parameter, name: tree.Name
+) -> term.ModelParameter | None:
+    type_ = entity.parameters[name.text]
+    whole = isinstance(type_, Tensor)
+    if not whole and not (
+        isinstance(type_, Named) and (type_.name in work.registry.models or type_.name == "Stack")
+    ):
+        if not (hasattr(type_, "name") and type_.name[0] == "!"):
+            work.report(
+                errors_types.differ(
+                    part.type.span,
+                    type_text(type_),
+                    "a float tensor, a model's bundle or a stack",
+                    (),
+                    "a model's parameters are what an optimizer changes",
+                )
+            )
+        return None
+    if part.initialiser is None:
+        if whole:
+            form = f"param {name.text} : {part.type.span.text} = zeros"
+            what = errors_declarations.missing_entry(
+                name.span, "parameter", name.text, "initialiser", form
+            )
+            work.report(what)
+            return None
+        return term.ModelParameter(name.text, type_, None, name.span)
+    if not whole:
+        work.report(
+            errors_declarations.entry_parameters(
+                part.initialiser.span,
+                "model",
+                name.text,
+                f"param {name.text} : {part.type.span.text}",
+            )
+        )
+        return None
+    cx = new_context(work)
+    _enter_model(cx, entity, name)
+    blame = Blame(name.span, "a parameter starts from an `Init`")
+    found = finished(cx, cx.check(part.initialiser, _INIT, blame))
+    if found is None:
+        return None
+    assert isinstance(type_, Tensor)
+    scaled = isinstance(found, term.Intrinsic) and found.name in ("glorot", "he")
+    if scaled and type_.shape.lead is None and len(type_.shape.axes) < 2:
+        assert isinstance(found, term.Intrinsic)
+        work.report(
+            errors_shapes.initialiser(part.initialiser.span, found.name, shape_text(type_.shape))
+        )
+        return None
+    return term.ModelParameter(name.text, type_, found, name.span)
+
+
+def _function(
+    work: Work, entity: ModelEntity, item: tree.ModelDecl, define: tree.Define, signed: Signed
+) -> None:
+    cx = new_context(work)
+    own = self_type(entity)
+    _enter_model(cx, entity, item.name)
+    cx.locals = {**cx.locals, "self": Variable(own, item.name.span)}
+    for part in item.items:
+        if isinstance(part, tree.Parameter):
+            for name in part.names:
+                entry = OwnParameter(name.text, entity.parameters[name.text], name.span)
+                cx.claim(name.text, name.span)
+                cx.locals = {**cx.locals, name.text: entry}
+    for name, value in entity.functions.items():
+        cx.locals = {**cx.locals, name: OwnFunction(value, own, value.span)}
+    enter_signature(cx, signed, entity.where)
+    found = check_signed(cx, work, define, signed, given=1)
+    done = finished(cx, found)
+    if done is None:
+        return
+    binder = term.Bind("self", own)
+    if isinstance(done, term.Lambda):
+        whole = term.Lambda(
+            (binder, *done.parameters), done.body, span=define.span, type=signed.scheme.type
+        )
+    else:
+        whole = term.Lambda((binder,), done, span=define.span, type=signed.scheme.type)
+    symbol = f"{entity.symbol}.{define.name.text}"
+    work.definitions.append(term.Definition(symbol, signed.scheme, whole, define.span))
+
+
+# ---- optimizers ------------------------------------------------------------------------------------------------------
+
+_SHAPE = "s"
+_PARAMETER = Tensor(Dtype.F32, Shape((), _SHAPE))
+
+
+def declare_optimizer(work: Work, item: tree.OptimizerDecl, value: Value) -> None:
+    """The scheme of an optimizer: from its configuration to an `Optimizer`."""
+    cx = new_context(work)
+    types: list[Type] = []
+    for parameter in item.parameters:
+        if isinstance(parameter, tree.PAnnotated):
+            types.append(cx.annotation(parameter.type))
+        else:
+            form = f"optimizer {item.name.text} (config : Type)"
+            reported = work.report(
+                errors_declarations.entry_parameters(
+                    parameter.span, "optimizer", parameter.span.text, form
+                )
+            )
+            value.faulty = reported
+            return
+    value.scheme = Scheme((), arrow(tuple(types), _OPTIMIZER))
+
+
+def check_optimizer(work: Work, item: tree.OptimizerDecl, value: Value) -> None:
+    if value.faulty is not None:
+        return
+    slots: dict[str, tree.Slot] = {}
+    update: tree.Define | None = None
+    helpers: list[tree.Define] = []
+    for part in item.items:
+        name = part.name.text
+        if isinstance(part, tree.Slot):
+            if name in slots:
+                work.report(errors_names.defined_twice(part.name.span, name, slots[name].name.span))
+            slots[name] = part
+        elif isinstance(part, tree.Signature):
+            work.report(errors_types.not_yet(part.span, "a signature inside an optimizer"))
+        elif name == "update":
+            if update is not None:
+                work.report(errors_names.defined_twice(part.name.span, name, update.name.span))
+            update = part
+        else:
+            helpers.append(part)
+    if update is None:
+        form = "update t p g = { p = ... }"
+        work.report(
+            errors_declarations.missing_entry(
+                item.name.span, "optimizer", item.name.text, "update", form
+            )
+        )
+        return
+    if len(update.parameters) != 3:
+        work.report(
+            errors_declarations.entry_parameters(
+                update.name.span, "optimizer", "update", "update t p g = ..."
+            )
+        )
+        return
+    _optimizer(work, item, value, slots, update, helpers)
+
+
+def _optimizer(
+    work: Work,
+    item: tree.OptimizerDecl,
+    value: Value,
+    slots: dict[str, tree.Slot],
+    update: tree.Define,
+    helpers: list[tree.Define],
+) -> None:
+    cx = new_context(work)
+    cx.variables.kinds[_SHAPE] = Kind.SHAPE
+    names: Names = {}
+    binders: list[term.Pattern] = []
+    assert value.scheme is not None
+    configuration: list[Type] = []
+    for parameter in item.parameters:
+        type_ = cx.solver.type(parameter.span)
+        configuration.append(type_)
+        made = pattern(cx, parameter, type_, names)
+        require_total(cx, made, parameter)
+        binders.append(made)
+    for name, entry in names.items():
+        cx.claim(name, entry.span)
+    cx.locals = {**cx.locals, **names}
+    initial: list[tuple[str, term.Term]] = []
+    for name, slot in slots.items():
+        blame = Blame(slot.name.span, "a slot starts from an `Init`")
+        initial.append((name, cx.check(slot.value, _INIT, blame)))
+    symbol = f"{value.symbol}.Update"
+    record = RecordEntity(symbol, ((_SHAPE, Kind.SHAPE),), update.name.span)
+    record.fields = {**dict.fromkeys(slots, _PARAMETER), "p": _PARAMETER}
+    work.registry.records[symbol] = record
+    work.types.append(term.RecordType(symbol, record.parameters, tuple(record.fields.items())))
+    inner: Names = {n: Variable(_PARAMETER, s.name.span) for n, s in slots.items()}
+    parameters: list[term.Pattern] = [term.Bind(n, _PARAMETER) for n in slots]
+    types: tuple[Type, ...] = (Named("Tick"), _PARAMETER, _PARAMETER)
+    for node, type_ in zip(update.parameters, types, strict=True):
+        made = pattern(cx, node, type_, inner)
+        require_total(cx, made, node)
+        parameters.append(made)
+    result = Named(symbol, (Shape((), _SHAPE),))
+    body = update.body
+    if helpers:
+        lets = tuple(tree.LetFn(h.name, h.parameters, h.body, span=h.span) for h in helpers)
+        body = tree.Body((*lets, *body.lets), body.value, span=body.span)
+    with cx.binding(inner):
+        blame = Blame(update.name.span, "`update` gives every slot and the parameter `p`")
+        found = cx.check(body, result, blame)  # type: ignore[arg-type]
+    every = (*binders, *parameters)
+    whole_types = (*configuration, *[_PARAMETER for _ in slots], *types)
+    type_ = arrow(whole_types, result)
+    whole = term.Lambda(every, found, span=update.span, type=type_)
+    starts = term.TupleTerm(tuple([t for _, t in initial]), span=update.span, type=_INIT)
+    done = finished(cx, term.TupleTerm((whole, starts), span=update.span, type=_INIT))
+    if done is None:
+        return
+    assert isinstance(done, term.TupleTerm)
+    made_update, made_slots = done.items
+    assert isinstance(made_update, term.Lambda) and isinstance(made_slots, term.TupleTerm)
+    count = len(binders)
+    pairs = tuple(zip(slots, made_slots.items, strict=True))
+    work.optimizers.append(
+        term.Optimizer(
+            value.symbol, made_update.parameters[:count], pairs, _SHAPE, made_update, item.span
+        )
+    )
