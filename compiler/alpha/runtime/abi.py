@@ -71,6 +71,7 @@ SYSTEM = Record(
         ("step_rate", "number"),
         ("step_key", "number"),
         ("step_loss", "number"),
+        ("step_marks", "address"),  # a byte a region of the step
         ("predict_input", "address"),  # TENSOR rows
         ("predict_output", "address"),
         ("data_file", "text"),  # where the data is not bundled; else address 0
@@ -88,7 +89,18 @@ PROGRAM = Record(
         ("copy_count", "number"),
     ),
 )
-REGION = Record("REGION", (("kernel", "address"), ("parallel", "number")))
+REGION = Record(
+    "REGION",
+    (
+        ("kernel", "address"),
+        ("parallel", "number"),
+        ("name", "text"),
+        ("place", "text"),  # file, line and column in the system's source, or ""
+        ("checks", "address"),  # f32 results, looked at when a run is replayed
+        ("check_count", "number"),
+    ),
+)
+CHECK = Record("CHECK", (("offset", "number"), ("count", "number")))
 COPY = Record("COPY", (("source", "number"), ("target", "number"), ("bytes", "number")))
 TENSOR = Record(
     "TENSOR",
@@ -138,7 +150,7 @@ STOP = Record(
         ("state", "address"),  # bits of the lowest f32 seen, evaluations since
     ),
 )
-RECORDS = (SYSTEM, PROGRAM, REGION, COPY, TENSOR, FIELD, METRIC, STOP)
+RECORDS = (SYSTEM, PROGRAM, REGION, CHECK, COPY, TENSOR, FIELD, METRIC, STOP)
 
 DTYPES = ("f64", "f32", "bf16", "f16", "i64", "i32", "u32", "u8", "bool")
 SINKS = {"Terminal": 1, "JsonLines": 2}

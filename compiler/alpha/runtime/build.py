@@ -33,6 +33,7 @@ SOURCES = (
     "checkpoint",
     "restore",
     "data",
+    "replay",
     "training",
     "arrays",
     "predict",

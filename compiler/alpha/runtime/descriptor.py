@@ -13,7 +13,7 @@ from alpha.base.dtype import Dtype, TensorType
 from alpha.base.host import HostTarget
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate.system import DataField, System
-from alpha.plan.plan import Plan, ProgramPlan
+from alpha.plan.plan import Buffer, Plan, ProgramPlan
 from alpha.runtime import abi
 from alpha.runtime.errors import not_in_this_version
 from alpha.runtime.tables import Address, Row, Tables
@@ -86,7 +86,9 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
     }
     for name in ("initial", "rate", "step", "evaluate", "predict"):
         program = programs.get(name)
-        row[name] = Address(None) if program is None else _program(tables, program, state)
+        row[name] = (
+            Address(None) if program is None else _program(tables, program, state, plan.buffers)
+        )
     row |= {
         "rate_step": _input(programs, "rate", "step"),
         "rate_rate": _output(programs, "rate", "rate"),
@@ -94,6 +96,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "step_rate": _input(programs, "step", "rate"),
         "step_key": _input(programs, "step", "key"),
         "step_loss": _output(programs, "step", "loss"),
+        "step_marks": tables.room("step.marks", max(1, len(plan.program("step").regions))),
         "predict_input": _end(
             tables, "input", system.predict_input, _input(programs, "predict", "input")
         ),
@@ -167,7 +170,10 @@ def _end(tables: Tables, name: str, kind: TensorType | None, offset: int) -> Add
 
 
 def _program(
-    tables: Tables, program: ProgramPlan, state: list[tuple[str, TensorType, int]]
+    tables: Tables,
+    program: ProgramPlan,
+    state: list[tuple[str, TensorType, int]],
+    buffers: tuple[Buffer, ...],
 ) -> Address:
     """The launches of a program, and the copies that bring outputs of the state to where the state lies."""
     name = program.name
@@ -176,10 +182,19 @@ def _program(
     for tensor, _, offset in state:
         if inputs.get(tensor, offset) != offset:
             raise ValueError(f"{name}: the input {tensor} does not lie where the state does")
-    regions: list[Row] = [
-        {"kernel": tables.kernel(region.symbol), "parallel": int(region.parallel)}
-        for region in program.regions
-    ]
+    regions: list[Row] = []
+    for number, region in enumerate(program.regions):
+        checks = _checks(program, number, buffers) if name == "step" else []
+        regions.append(
+            {
+                "kernel": tables.kernel(region.symbol),
+                "parallel": int(region.parallel),
+                "name": region.symbol,
+                "place": "" if region.span is None else str(region.span),
+                "checks": tables.rows(f"program.{name}.{number}.checks", abi.CHECK, checks),
+                "check_count": len(checks),
+            }
+        )
     copies: list[Row] = [
         {"source": outputs[tensor], "target": offset, "bytes": kind.bytes}
         for tensor, kind, offset in state
@@ -192,6 +207,19 @@ def _program(
         "copy_count": len(copies),
     }
     return tables.rows(f"program.{name}", abi.PROGRAM, [row])
+
+
+def _checks(program: ProgramPlan, number: int, buffers: tuple[Buffer, ...]) -> list[Row]:
+    """The f32 results of one region: buffers that begin to live there and are no inputs."""
+    inputs = {offset for _, offset in program.inputs}
+    return [
+        {"offset": buffer.offset, "count": buffer.type.count}
+        for buffer in buffers
+        if buffer.program == program.name
+        and buffer.first == number
+        and buffer.type.dtype is Dtype.F32
+        and buffer.offset not in inputs
+    ]
 
 
 def _input(programs: dict[str, ProgramPlan], program: str, name: str) -> int:

@@ -159,11 +159,29 @@ def test_a_loss_that_is_not_finite_stops_the_run_at_its_step(tiny: Program) -> N
     done = broken("train")
     assert done.returncode == 5
     assert b"error[R0504]: the loss of step 17 is inf" in done.stderr
+    assert b"the one of tiny_loss in step 17\n" in done.stderr
     assert b"runs/tiny/step-00000010.safetensors" in done.stderr
     assert broken.checkpoint(10).exists()
     careless = replace(tiny_system(), stop=())
     going_on = install(tiny.folder, tiny_executable(careless, X86_64_LINUX, marked))
     assert going_on("train", "--checkpoint", "other").returncode == 0
+
+
+@pytest.mark.parametrize("steps", ["7", "10", "13"])
+def test_the_first_result_that_is_not_finite_is_found_by_running_again(
+    tiny: Program, steps: str
+) -> None:
+    source = (HERE / "tiny_kernels.rt").read_text()
+    # the bias goes out of range in one step, and reaches the loss in a later one
+    late = source.replace(
+        "* 0.75 + f32(", f"* 0.75 + 1.0 / f32({steps} - i32[arena + ARENA_STEP]) + f32("
+    )
+    late = late.replace("= loss * 0.125", "= loss + f32[arena + ARENA_B]")
+    program = install(tiny.folder, tiny_executable(tiny_system(), X86_64_LINUX, late))
+    done = program("train")
+    assert done.returncode == 5
+    assert f"error[R0504]: the loss of step {int(steps) + 1} is inf".encode() in done.stderr
+    assert f"the one of Tiny.alpha:2:2 (tiny_bias) in step {steps}\n".encode() in done.stderr
 
 
 def test_a_nan_leaves_the_program_as_the_one_quiet_nan(tiny: Program) -> None:

@@ -38,7 +38,7 @@ HERE = Path(__file__).parent
 BATCH = 8
 EXAMPLES = 61
 HOLD_OUT = 16
-SPAN = Span(Source("Tiny.alpha", ""), 0, 0)
+SPAN = Span(Source("Tiny.alpha", "net\n  bias = 1\n"), 0, 0)
 PLACES = {
     "W": 0,
     "B": 64,
@@ -137,6 +137,9 @@ def tiny_plan() -> Plan:
         Buffer(name, W_TYPE if name.endswith("w") else B_TYPE, PLACES[place], 48, "", 0, 0, None)
         for name, place in STATE.items()
     ]
+    scalar = TensorType(Dtype.F32, ())
+    buffers.append(Buffer("loss", scalar, PLACES["LOSS"], 4, "step", 0, 2, None))
+    buffers.append(Buffer("b", B_TYPE, PLACES["B_NEXT"], 12, "step", 2, 2, None))
     state = tuple((name, PLACES[place]) for name, place in STATE.items())
     batch = (("batch.image", PLACES["IMAGE"]), ("batch.label", PLACES["LABEL"]))
     moved = tuple((n, PLACES["B_NEXT"] if n == "net.b" else place) for n, place in state)
@@ -157,7 +160,7 @@ def tiny_plan() -> Plan:
                 (
                     Region("tiny_loss", False, None),
                     Region("tiny_update", True, None),
-                    Region("tiny_bias", False, None),
+                    Region("tiny_bias", False, Span(SPAN.source, 5, 9)),
                 ),
                 (
                     *state,
