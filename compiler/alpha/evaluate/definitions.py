@@ -7,7 +7,7 @@ from functools import partial
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.core.term import EinsumSpec
-from alpha.core.types import Function, TypeArgument
+from alpha.core.types import Function, Type, TypeArgument
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate import errors
 from alpha.evaluate.machine import VARIABLE, Machine, Place
@@ -29,14 +29,14 @@ def global_value(
     machine: Machine,
     symbol: str,
     arguments: tuple[TypeArgument, ...],
-    type: TypeArgument,
+    count: int,
     span: Span,
 ) -> None:
-    """Give the value of a module-level name, instantiated at `arguments`."""
+    """Give the value of a module-level name, instantiated at `arguments`. `count` is how many its type takes."""
     declaration = machine.index.declarations[symbol]
     match declaration:
         case core.Definition():
-            _definition(machine, declaration, arguments, type, span)
+            _definition(machine, declaration, arguments, count, span)
         case core.Optimizer():
             count = len(declaration.parameters)
             machine.give(OptimizerFunction(symbol, count) if count else OptimizerValue(symbol, ()))
@@ -53,7 +53,7 @@ def global_value(
 def operation(
     machine: Machine,
     name: str,
-    type: TypeArgument,
+    count: int,
     span: Span,
     *,
     axes: tuple[int, ...] | None = None,
@@ -61,11 +61,14 @@ def operation(
     einsum: EinsumSpec | None = None,
     arguments: tuple[TypeArgument, ...] = (),
 ) -> None:
-    """Give the intrinsic `name`: a function, or the value of one without parameters. One not built yet is E0011."""
+    """Give the intrinsic `name`: a function, or the value of one without parameters; one not built yet is E0011.
+
+    `count` is how many operands its type takes, for those that take any number.
+    """
     row = machine.operations.get(name)
     if row is None:
         raise Refused(errors.not_yet(f"`{name}`", span))
-    arity = row.arity if row.arity != VARIABLE else _operands(type)
+    arity = row.arity if row.arity != VARIABLE else count
     function = Operation(name, arity, axes, shape, einsum, arguments)
     if arity:
         machine.give(function)
@@ -73,7 +76,7 @@ def operation(
         machine.apply(function, (), span)
 
 
-def _operands(type: TypeArgument) -> int:
+def operands(type: Type) -> int:
     """How many operands a function type takes before it gives a tensor."""
     count = 0
     while isinstance(type, Function):
@@ -85,7 +88,7 @@ def _definition(
     machine: Machine,
     definition: core.Definition,
     arguments: tuple[TypeArgument, ...],
-    type: TypeArgument,
+    count: int,
     span: Span,
 ) -> None:
     symbol, value = definition.symbol, definition.value
@@ -93,7 +96,7 @@ def _definition(
     scope: Scope[Value] = Scope(dict(zip(names, arguments, strict=True)))
     if value is None:
         name = symbol.rpartition(".")[2]
-        operation(machine, name, type, span, arguments=arguments)
+        operation(machine, name, count, span, arguments=arguments)
     elif isinstance(value, core.Lambda):
         machine.give(Closure(value, scope, symbol))
     elif arguments:

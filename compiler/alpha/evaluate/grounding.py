@@ -71,6 +71,8 @@ def tensor(written: Tensor, types: Types) -> TensorType:
 
 def ground(written: TypeArgument, types: Types) -> TypeArgument:
     """`written` with every variable replaced by what it stands for."""
+    if isinstance(written, Dtype) or (isinstance(written, Named) and not written.arguments):
+        return written
     match written:
         case Dim():
             return Dim.constant(number(written, types))
@@ -78,8 +80,6 @@ def ground(written: TypeArgument, types: Types) -> TypeArgument:
             return Shape(tuple(Dim.constant(size) for size in shape(written, types)))
         case Index(size):
             return Index(Dim.constant(number(size, types)))
-        case Dtype():
-            return written
         case TypeVar(name):
             if name not in types:
                 raise Undetermined(name)

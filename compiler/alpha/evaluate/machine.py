@@ -11,6 +11,7 @@ from collections.abc import Callable as Python
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import GeneratorType
 
 from alpha.base.span import Span
 from alpha.core import term as core
@@ -26,7 +27,6 @@ from alpha.evaluate.values import (
     Closure,
     ConstructorFunction,
     Operation,
-    OptimizerFunction,
     OptimizerValue,
     Partial,
     Value,
@@ -83,7 +83,8 @@ class Machine:
 
     `operations` is the table of intrinsics, `visit` says how each class of term is evaluated, `constants` holds the
     known values of definitions without parameters, `staged` the names of those that hold nodes, which every graph makes
-    anew.
+    anew. `plain_operations` holds the intrinsics that depend on no type argument, by the identity of their terms,
+    which it keeps alive.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Machine:
         self.watched: dict[int, Value | None] | None = None
         self.constants: dict[str, Value] = {}
         self.staged: set[str] = set()
+        self.plain_operations: dict[int, tuple[core.Term, Operation]] = {}
         self._accounts: dict[str, Account] = {}
         self._work: list[Python[[], None]] = []
         self._values: list[Value] = []
@@ -232,24 +234,23 @@ class Machine:
             self._work.append(partial(self._apply_rest, arguments[arity:], span))
             arguments = arguments[:arity]
         self.step()
-        match function:
-            case Closure(term, scope, owner):
-                names: dict[str, Value] = {}
-                for pattern, value in zip(term.parameters, arguments, strict=True):
-                    take(pattern, value, names)
-                self.allocate(budget.compound(len(names)))
-                self.enter(owner, span)
-                self.push(term.body, scope.bound(names))
-            case ConstructorFunction(name):
-                self.give(Variant(name, arguments), budget.compound(arity))
-            case OptimizerFunction(symbol):
-                self.give(OptimizerValue(symbol, arguments), budget.compound(arity))
-            case Operation(name):
-                done = self.operations[name].run(self, function, arguments, span)
-                if isinstance(done, Generator):
-                    self.drive(done, span)
-                else:
-                    self.give(done)
+        if isinstance(function, Operation):
+            done = self.operations[function.name].run(self, function, arguments, span)
+            if isinstance(done, GeneratorType):
+                self.drive(done, span)
+            else:
+                self._values.append(done)  # type: ignore[arg-type]
+        elif isinstance(function, Closure):
+            names: dict[str, Value] = {}
+            for pattern, value in zip(function.term.parameters, arguments, strict=True):
+                take(pattern, value, names)
+            self.allocate(budget.compound(len(names)))
+            self.enter(function.owner, span)
+            self.push(function.term.body, function.scope.bound(names))
+        elif isinstance(function, ConstructorFunction):
+            self.give(Variant(function.constructor, arguments), budget.compound(arity))
+        else:
+            self.give(OptimizerValue(function.symbol, arguments), budget.compound(arity))
 
     def _apply_rest(self, arguments: tuple[Value, ...], span: Span) -> None:
         (function,) = self.take(1)

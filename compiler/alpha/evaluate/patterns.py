@@ -22,6 +22,9 @@ def take(pattern: Pattern, value: Value, names: dict[str, Value]) -> bool:
 
     Raises NotKnown if the form of a staged value would decide.
     """
+    if isinstance(pattern, Bind):
+        names[pattern.name] = value
+        return True
     pending: list[tuple[Pattern, Value]] = [(pattern, value)]
     while pending:
         pattern, value = pending.pop()

@@ -11,7 +11,7 @@ from alpha.core import term as core
 from alpha.core.types import TypeArgument
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate import budget, errors
-from alpha.evaluate.definitions import global_value, operation
+from alpha.evaluate.definitions import global_value, operands, operation
 from alpha.evaluate.grounding import ground, number
 from alpha.evaluate.literals import DoesNotFit, literal
 from alpha.evaluate.machine import Machine, Visit
@@ -26,6 +26,7 @@ from alpha.evaluate.values import (
     ConstructorFunction,
     ListValue,
     ModelValue,
+    Operation,
     Record,
     Scalar,
     TupleValue,
@@ -50,8 +51,8 @@ def _local(machine: Machine, term: core.Term, scope: Here) -> None:
 
 def _global(machine: Machine, term: core.Term, scope: Here) -> None:
     assert isinstance(term, core.Global)
-    arguments = tuple(ground(argument, scope.types) for argument in term.arguments)
-    global_value(machine, term.symbol, arguments, ground(term.type, scope.types), term.span)
+    arguments = tuple([ground(argument, scope.types) for argument in term.arguments])
+    global_value(machine, term.symbol, arguments, operands(term.type), term.span)
 
 
 def _constructor(machine: Machine, term: core.Term, scope: Here) -> None:
@@ -92,6 +93,10 @@ def _dim_value(machine: Machine, term: core.Term, scope: Here) -> None:
 
 def _intrinsic(machine: Machine, term: core.Term, scope: Here) -> None:
     assert isinstance(term, core.Intrinsic)
+    plain = machine.plain_operations.get(id(term))
+    if plain is not None:
+        machine.give(plain[1])
+        return
     shape = None
     if term.shape is not None:
         shape = tuple(number(axis, scope.types) for axis in term.shape)
@@ -101,13 +106,16 @@ def _intrinsic(machine: Machine, term: core.Term, scope: Here) -> None:
     operation(
         machine,
         term.name,
-        ground(term.type, scope.types),
+        operands(term.type),
         term.span,
         axes=term.axes,
         shape=shape,
         einsum=term.einsum,
         arguments=arguments,
     )
+    made = machine.last()
+    if not arguments and shape is None and isinstance(made, Operation):
+        machine.plain_operations[id(term)] = (term, made)
 
 
 def _lambda(machine: Machine, term: core.Term, scope: Here) -> None:
