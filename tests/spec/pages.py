@@ -35,8 +35,8 @@ from alpha.admission.report import to_text
 from alpha.cli.main import run
 from alpha.diagnostics.diagnostic import Diagnostics, Refused, Severity
 from alpha.diagnostics.render import render_all
+from alpha.driver.checking import check
 from alpha.driver.packages import package_of
-from alpha.driver.pipeline import check, planned
 from alpha.driver.request import Request
 from alpha.driver.session import Session
 
@@ -165,6 +165,8 @@ def run_section(section: Section, folder: Path) -> Iterator[tuple[Block, str]]:
 
 def admission_report(name: str, folder: Path) -> str:
     """The report of a build, admitted or not, without building."""
+    from alpha.driver.pipeline import planned
+
     with chdir(folder), Session.open(folder) as session:
         work = planned(session, Request(name))
         admission = admit(work.plan.demands, work.profile, work.choice.condition, work.span)

@@ -22,7 +22,7 @@ def check(paths: tuple[Path, ...], form: str) -> int:
     output = Output(form)
     package, chosen = package_of(paths or (current_folder(),))
 
-    from alpha.driver.pipeline import check as check_modules
+    from alpha.driver.checking import check as check_modules
     from alpha.driver.session import Session
 
     with Session.open(package) as session:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from alpha.base.host import HostTarget
 from alpha.evaluate.system import System
-from alpha.kernel.node import Kernel
-from alpha.plan.make import make_plan
 from alpha.plan.plan import Demand, Plan
 from alpha.targets import HOSTS
+
+if TYPE_CHECKING:
+    from alpha.kernel.node import Kernel
 
 
 class Planner:
@@ -17,6 +20,8 @@ class Planner:
         self._made: dict[tuple[str, str], tuple[Plan, tuple[Kernel, ...]]] = {}
 
     def plan(self, system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...]]:
+        from alpha.plan.make import make_plan  # a check that plans nothing does not pay for it
+
         key = (system.name, host.name)
         if key not in self._made:
             self._made[key] = make_plan(system, host)

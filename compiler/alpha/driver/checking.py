@@ -1,0 +1,61 @@
+"""The front half of the compiler: load, check, evaluate. `alpha check` is this alone; a build goes on from here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from alpha.check.modules import LoadedModule, load
+from alpha.check.program import check as check_program
+from alpha.core.term import Program
+from alpha.diagnostics.diagnostic import Refused
+from alpha.driver.planning import Planner
+from alpha.driver.session import Session
+from alpha.evaluate.evaluator import Evaluator
+from alpha.evaluate.files import FileAccess
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Checked modules with what evaluates them. `files` are those that evaluation reads; `planner` makes the plans."""
+
+    modules: tuple[LoadedModule, ...]
+    program: Program
+    evaluator: Evaluator
+    files: FileAccess
+    planner: Planner
+
+
+def checked(session: Session, names: Sequence[str]) -> Checked:
+    """Loads and checks modules and all that they import. Their files may not be replaced by an output from here on."""
+    modules = load(session.roots, names, session.diagnostics)
+    session.inputs.update(module.path for module in modules)
+    program = check_program(modules, session.diagnostics)
+    planner = Planner()
+    files = FileAccess.of_modules({module.name: module.path for module in modules})
+    evaluator = Evaluator(
+        program, files=files, diagnostics=session.diagnostics, demands=planner.demands
+    )
+    return Checked(modules, program, evaluator, files, planner)
+
+
+def check(session: Session, names: Sequence[str]) -> int:
+    """Everything a build would refuse before its target is known; the number of `names`."""
+    work = checked(session, names)
+    for name in names:
+        work.evaluator.check_module(name)
+    require_no_errors(session)
+    return len(names)
+
+
+def prove(session: Session, work: Checked) -> None:
+    """Evaluates every proof of the modules. Refused with P0001 or P0002 if one does not hold."""
+    for module in work.program.modules:
+        if module.proofs:
+            work.evaluator.prove(module.name)
+    require_no_errors(session)
+
+
+def require_no_errors(session: Session) -> None:
+    if session.diagnostics.errors:
+        raise Refused(*session.diagnostics.errors)
