@@ -54,7 +54,9 @@ class Commands(click.Group):
         name = args[0]
         if name not in SUMMARIES and not name.startswith("-"):
             guess = did_you_mean(name, SUMMARIES)
-            raise click.UsageError(f"there is no command `{name}`" + (f"; {guess}" * bool(guess)))
+            raise click.UsageError(
+                f"there is no command `{name}`" + (f"; {guess}" * bool(guess)), ctx
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -29,7 +29,7 @@ def lock(only_check: bool, form: str) -> int:
         changed = write_locks(current_folder(), diagnostics, write=not only_check)
         for path in changed:
             output.say(f"{'would change' if only_check else 'wrote'} {path}")
-        if not changed:
+        if not changed and not diagnostics.errors:
             output.say("nothing has changed")
         return int(only_check and bool(changed))
 

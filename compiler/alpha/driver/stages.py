@@ -1,16 +1,10 @@
-"""The stages of a build as text, for `alpha view`."""
+"""The stages of a build as text, for `alpha view`. Each is loaded when it is asked for."""
 
 from __future__ import annotations
 
-from alpha.codegen.llvm import kernels_ir
-from alpha.codegen.worker import Worker
-from alpha.core.text import to_text as core_text
 from alpha.driver.pipeline import planned
-from alpha.driver.plan_json import plan_text
 from alpha.driver.request import Request
 from alpha.driver.session import Session
-from alpha.graph.text import to_text as graph_text
-from alpha.kernel.text import to_text as kernel_text
 
 
 def stage_text(session: Session, request: Request, stage: str) -> str:
@@ -18,16 +12,29 @@ def stage_text(session: Session, request: Request, stage: str) -> str:
     work = planned(session, request)
     match stage:
         case "core":
+            from alpha.core.text import to_text as core_text
+
             text = core_text(work.program)
         case "graph":
+            from alpha.graph.text import to_text as graph_text
+
             text = "\n".join(graph_text(graph) for graph in work.system.graphs)
         case "kernel":
+            from alpha.kernel.text import to_text as kernel_text
+
             text = "\n".join(kernel_text(kernel) for kernel in work.kernels)
         case "plan":
+            from alpha.driver.plan_json import plan_text
+
             text = plan_text(work.plan)
         case "llvm":
+            from alpha.codegen.llvm import kernels_ir
+
             text = kernels_ir(work.kernels, work.host)
         case "asm":
+            from alpha.codegen.llvm import kernels_ir
+            from alpha.codegen.worker import Worker
+
             with Worker() as worker:
                 text = worker.assembly(kernels_ir(work.kernels, work.host), work.host)
         case _:
