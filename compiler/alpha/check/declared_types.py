@@ -95,8 +95,7 @@ def _parameters(work: Work, item: tree.TypeDecl | tree.AliasDecl) -> Parameters:
                 )
             )
         found[name.text] = kinds.get(name.text, Kind.TYPE)
-    for name, _ in dimension_names(work, item.dims):
-        found[name] = Kind.DIM
+    found.update(dict.fromkeys((name for name, _ in dimension_names(work, item.dims)), Kind.DIM))
     return tuple(found.items())
 
 

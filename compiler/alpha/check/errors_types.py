@@ -189,7 +189,6 @@ def no_field(span: Span, name: str, owner: str, known: Sequence[str]) -> Diagnos
         span,
         cause=f"it has {shown}" if shown else "it has no fields at all",
         hints=did_you_mean(name, known),
-        fixes=tuple(),
     )
 
 

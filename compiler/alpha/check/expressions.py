@@ -293,8 +293,7 @@ def _match(cx: Context, node: tree.Expr, expected: Type | None, blame: Blame | N
             if result is None:
                 found = cx.infer(arm.body)  # type: ignore[arg-type]
                 result = found.type
-                first = arm.body.value.span
-                blame = Blame(first, lambda: f"the first arm is `{cx.show(found.type)}`")
+                blame = _first_arm(cx, arm, found)
             else:
                 found = cx.check(arm.body, result, blame)  # type: ignore[arg-type]
         arms.append(term.Arm(made, found))
@@ -302,6 +301,10 @@ def _match(cx: Context, node: tree.Expr, expected: Type | None, blame: Blame | N
         _coverage(cx, node, patterns, value)
     assert result is not None
     return term.Match(value, tuple(arms), span=node.span, type=result)
+
+
+def _first_arm(cx: Context, arm: tree.Arm, found: term.Term) -> Blame:
+    return Blame(arm.body.value.span, lambda: f"the first arm is `{cx.show(found.type)}`")
 
 
 def _coverage(
@@ -312,9 +315,9 @@ def _coverage(
         cx.report(errors_types.never_reached(node.arms[place].pattern.span, earlier))
     left_out = missing(cx.registry, patterns)
     if left_out:
-        place = Span(node.span.source, node.span.start, node.value.span.end)
+        span = Span(node.span.source, node.span.start, node.value.span.end)
         cx.report(
-            errors_types.missing_patterns(place, left_out, node.value.span, cx.show(value.type))
+            errors_types.missing_patterns(span, left_out, node.value.span, cx.show(value.type))
         )
 
 

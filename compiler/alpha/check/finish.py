@@ -1,4 +1,4 @@
-"""The end of a definition: what waits is settled or given up, and every unknown is replaced in its term."""
+"""The end of a definition: what waits is settled or given up, and every unknown is replaced in its core."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from alpha.base.dtype import Dtype
 from alpha.check import errors_shapes, errors_types
 from alpha.check.context import Context, Hole
 from alpha.check.solver import F32, INT, SCALAR
-from alpha.core import term
+from alpha.core import term as core
 from alpha.core.dim import Answer, Dim
 from alpha.core.term import Term
 from alpha.core.types import Index, Kind, Named, Scheme, Tensor, Type, TypeArgument, TypeVar
@@ -153,33 +153,32 @@ class Finisher:
                 results.append(_REBUILD[type(found)](self, found, parts))
         return results[0]
 
-    def pattern(self, item: term.Pattern) -> term.Pattern:
-        if isinstance(item, term.Bind):
-            return term.Bind(item.name, self.type(item.type))
-        if isinstance(item, term.Ignore):
-            return term.Ignore(self.type(item.type))
-        if isinstance(item, term.MatchTuple):
-            return term.MatchTuple(tuple([self.pattern(i) for i in item.items]))
-        if isinstance(item, term.MatchConstructor):
-            return term.MatchConstructor(
+    def pattern(self, item: core.Pattern) -> core.Pattern:
+        if isinstance(item, core.Bind):
+            return core.Bind(item.name, self.type(item.type))
+        if isinstance(item, core.Ignore):
+            return core.Ignore(self.type(item.type))
+        if isinstance(item, core.MatchTuple):
+            return core.MatchTuple(tuple([self.pattern(i) for i in item.items]))
+        if isinstance(item, core.MatchConstructor):
+            return core.MatchConstructor(
                 item.constructor, tuple([self.pattern(i) for i in item.arguments])
             )
         return item
 
-    def literal(self, item: term.Literal) -> term.Literal:
+    def literal(self, item: core.Literal) -> core.Literal:
         type_ = self.type(item.type)
         value = item.value
         if isinstance(type_, Named) and type_.name == "Amount" and isinstance(value, int):
-            value = term.Amount(Fraction(value))
+            value = core.Amount(Fraction(value))
         elif (
             isinstance(type_, Tensor)
             and isinstance(type_.element, Dtype)
             and isinstance(value, int | Fraction)
+            and not fits(value, type_.element)
         ):
-            if not fits(value, type_.element):
-                shown = item.span.text
-                self.cx.report(errors_types.literal(item.span, shown, type_.element.value))
-        return term.Literal(value, span=item.span, type=type_)
+            self.cx.report(errors_types.literal(item.span, item.span.text, type_.element.value))
+        return core.Literal(value, span=item.span, type=type_)
 
 
 def fits(value: int | Fraction, dtype: Dtype) -> bool:
@@ -191,7 +190,7 @@ def fits(value: int | Fraction, dtype: Dtype) -> bool:
         return isinstance(value, int) and low <= value <= high
     precision, largest = _FORMATS[dtype]
     # The first value that rounds to infinity lies half a unit above the largest finite one.
-    limit = Fraction(2) ** largest * (1 - Fraction(1, 2 ** (precision + 1)))
+    limit = 2**largest * (1 - Fraction(1, 2 ** (precision + 1)))
     if abs(value) >= limit:
         return False
     if isinstance(value, int) and value:
@@ -200,101 +199,106 @@ def fits(value: int | Fraction, dtype: Dtype) -> bool:
     return True
 
 
-_RANGES = {
+_RANGES: dict[Dtype, tuple[int, int]] = {
     Dtype.I64: (-(2**63), 2**63 - 1),
     Dtype.I32: (-(2**31), 2**31 - 1),
     Dtype.U32: (0, 2**32 - 1),
     Dtype.U8: (0, 255),
 }
-_FORMATS = {Dtype.F64: (53, 1024), Dtype.F32: (24, 128), Dtype.BF16: (8, 128), Dtype.F16: (11, 16)}
+_FORMATS: dict[Dtype, tuple[int, int]] = {
+    Dtype.F64: (53, 1024),
+    Dtype.F32: (24, 128),
+    Dtype.BF16: (8, 128),
+    Dtype.F16: (11, 16),
+}
 """Bits of precision, and the power of two where the range ends."""
 
 
-def _lambda(f: Finisher, t: term.Lambda, parts: tuple[Term, ...]) -> Term:
+def _lambda(f: Finisher, t: core.Lambda, parts: tuple[Term, ...]) -> Term:
     patterns = tuple([f.pattern(p) for p in t.parameters])
-    return term.Lambda(patterns, parts[0], span=t.span, type=f.type(t.type))
+    return core.Lambda(patterns, parts[0], span=t.span, type=f.type(t.type))
 
 
-def _apply(f: Finisher, t: term.Apply, parts: tuple[Term, ...]) -> Term:
+def _apply(f: Finisher, t: core.Apply, parts: tuple[Term, ...]) -> Term:
     function, arguments = parts[0], parts[1:]
-    if isinstance(function, term.Apply) and isinstance(t.function, Hole | term.Apply):
+    if isinstance(function, core.Apply) and isinstance(t.function, Hole | core.Apply):
         inner = function.function
-        if isinstance(inner, term.Global) and function.span == t.function.span:
+        if isinstance(inner, core.Global) and function.span == t.function.span:
             # `net.forward x` is one application of the model's function.
-            return term.Apply(
+            return core.Apply(
                 inner, (*function.arguments, *arguments), span=t.span, type=f.type(t.type)
             )
-        if isinstance(inner, term.Intrinsic) and inner.name == "optimizerApply":
-            return term.Apply(
+        if isinstance(inner, core.Intrinsic) and inner.name == "optimizerApply":
+            return core.Apply(
                 inner, (*function.arguments, *arguments), span=t.span, type=f.type(t.type)
             )
-    return term.Apply(function, arguments, span=t.span, type=f.type(t.type))
+    return core.Apply(function, arguments, span=t.span, type=f.type(t.type))
 
 
-def _intrinsic(f: Finisher, t: term.Intrinsic, parts: tuple[Term, ...]) -> Term:
+def _intrinsic(f: Finisher, t: core.Intrinsic, parts: tuple[Term, ...]) -> Term:
     shape = None if t.shape is None else tuple([f.dim(d) for d in t.shape])
     arguments = tuple([f.argument(a) for a in t.arguments])
-    return term.Intrinsic(
+    return core.Intrinsic(
         t.name, t.axes, shape, t.einsum, arguments, span=t.span, type=f.type(t.type)
     )
 
 
 def _fields(
-    t: term.RecordTerm | term.Update, parts: tuple[Term, ...]
+    t: core.RecordTerm | core.Update, parts: tuple[Term, ...]
 ) -> tuple[tuple[str, Term], ...]:
     return tuple([(name, part) for (name, _), part in zip(t.fields, parts, strict=True)])
 
 
-def _general(f: Finisher, t: term.LetGeneral, parts: tuple[Term, ...]) -> Term:
+def _general(f: Finisher, t: core.LetGeneral, parts: tuple[Term, ...]) -> Term:
     scheme = Scheme(t.scheme.variables, f.type(t.scheme.type))
-    return term.LetGeneral(t.name, scheme, parts[0], parts[1], span=t.span, type=f.type(t.type))
+    return core.LetGeneral(t.name, scheme, parts[0], parts[1], span=t.span, type=f.type(t.type))
 
 
-def _cut(f: Finisher, item: term.At | term.Range | None) -> term.At | term.Range | None:
-    if isinstance(item, term.At):
-        return term.At(f.dim(item.place))
-    if isinstance(item, term.Range):
-        return term.Range(f.dim(item.low), f.dim(item.high))
+def _cut(f: Finisher, item: core.At | core.Range | None) -> core.At | core.Range | None:
+    if isinstance(item, core.At):
+        return core.At(f.dim(item.place))
+    if isinstance(item, core.Range):
+        return core.Range(f.dim(item.low), f.dim(item.high))
     return None
 
 
 _REBUILD: dict[type, Callable[..., Term]] = {
-    term.Local: lambda f, t, _: term.Local(
+    core.Local: lambda f, t, _: core.Local(
         t.name, tuple([f.argument(a) for a in t.arguments]), span=t.span, type=f.type(t.type)
     ),
-    term.Global: lambda f, t, _: term.Global(
+    core.Global: lambda f, t, _: core.Global(
         t.symbol, tuple([f.argument(a) for a in t.arguments]), span=t.span, type=f.type(t.type)
     ),
-    term.Constructor: lambda f, t, _: term.Constructor(t.name, span=t.span, type=f.type(t.type)),
-    term.Literal: lambda f, t, _: f.literal(t),
-    term.DimValue: lambda f, t, _: term.DimValue(f.dim(t.dim), span=t.span, type=t.type),
-    term.Intrinsic: _intrinsic,
-    term.ModelValue: lambda f, t, _: term.ModelValue(
+    core.Constructor: lambda f, t, _: core.Constructor(t.name, span=t.span, type=f.type(t.type)),
+    core.Literal: lambda f, t, _: f.literal(t),
+    core.DimValue: lambda f, t, _: core.DimValue(f.dim(t.dim), span=t.span, type=t.type),
+    core.Intrinsic: _intrinsic,
+    core.ModelValue: lambda f, t, _: core.ModelValue(
         t.model, tuple([f.dim(d) for d in t.dims]), span=t.span, type=f.type(t.type)
     ),
-    term.Lambda: _lambda,
-    term.Apply: _apply,
-    term.Let: lambda f, t, p: term.Let(
+    core.Lambda: _lambda,
+    core.Apply: _apply,
+    core.Let: lambda f, t, p: core.Let(
         f.pattern(t.pattern), p[0], p[1], span=t.span, type=f.type(t.type)
     ),
-    term.LetGeneral: _general,
-    term.If: lambda f, t, p: term.If(p[0], p[1], p[2], span=t.span, type=f.type(t.type)),
-    term.Match: lambda f, t, p: term.Match(
+    core.LetGeneral: _general,
+    core.If: lambda f, t, p: core.If(p[0], p[1], p[2], span=t.span, type=f.type(t.type)),
+    core.Match: lambda f, t, p: core.Match(
         p[0],
-        tuple([term.Arm(f.pattern(a.pattern), b) for a, b in zip(t.arms, p[1:], strict=True)]),
+        tuple([core.Arm(f.pattern(a.pattern), b) for a, b in zip(t.arms, p[1:], strict=True)]),
         span=t.span,
         type=f.type(t.type),
     ),
-    term.ListTerm: lambda f, t, p: term.ListTerm(p, span=t.span, type=f.type(t.type)),
-    term.TupleTerm: lambda f, t, p: term.TupleTerm(p, span=t.span, type=f.type(t.type)),
-    term.RecordTerm: lambda f, t, p: term.RecordTerm(
+    core.ListTerm: lambda f, t, p: core.ListTerm(p, span=t.span, type=f.type(t.type)),
+    core.TupleTerm: lambda f, t, p: core.TupleTerm(p, span=t.span, type=f.type(t.type)),
+    core.RecordTerm: lambda f, t, p: core.RecordTerm(
         _fields(t, p), span=t.span, type=f.type(t.type)
     ),
-    term.Update: lambda f, t, p: term.Update(
+    core.Update: lambda f, t, p: core.Update(
         p[0], _fields(t, p[1:]), span=t.span, type=f.type(t.type)
     ),
-    term.Select: lambda f, t, p: term.Select(p[0], t.field, span=t.span, type=f.type(t.type)),
-    term.Subscript: lambda f, t, p: term.Subscript(
+    core.Select: lambda f, t, p: core.Select(p[0], t.field, span=t.span, type=f.type(t.type)),
+    core.Subscript: lambda f, t, p: core.Subscript(
         p[0], tuple([_cut(f, i) for i in t.items]), span=t.span, type=f.type(t.type)
     ),
 }

@@ -15,7 +15,7 @@ and carry no type arguments, except `cast`. Operators share names with graph ope
 | unary `-` | `neg` (arity 1) | Int, Amount, tensors |
 | `@` | `matmul` | float tensors |
 | `++` | `append` | two lists or two texts |
-| `== != < <= > >=` | `equal notEqual less lessEqual greater greaterEqual` | any `eq` or `ord` values give Bool; tensors (broadcast) |
+| `== != < <= > >=` | `equal notEqual less lessEqual greater greaterEqual` | `eq`, `ord` values, tensors |
 | `and or not` | `and or not` (arity 1) | bool tensors (broadcast), Bool included; both sides are always evaluated |
 
 **Special operations** (attributes are fields of `Intrinsic`)

@@ -440,7 +440,8 @@ def _comparison(use: Use) -> bool:
     if not cx.unify(use.right.type, use.left.type, use.right.span):
         return use.refused()
     known = left if not left_open else right
-    return use.gives(BOOL_TYPE) if cx.require(known, constraint, use.span) else use.gives(BOOL_TYPE)
+    cx.require(known, constraint, use.span)
+    return use.gives(BOOL_TYPE)
 
 
 def _different_heads(left: Type, right: Type) -> bool:

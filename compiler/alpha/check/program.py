@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from alpha.check import errors_declarations, errors_names, errors_types
 from alpha.check.calls_cycle import refuse_recursion
-from alpha.check.cycles import components
+from alpha.check.cycles import circle, components
 from alpha.check.declared_types import declare_types
 from alpha.check.definitions import (
     Signed,
@@ -32,7 +32,7 @@ from alpha.check.type_reader import TypeReader, Variables
 from alpha.check.warnings import warn
 from alpha.core import term
 from alpha.core.types import Named, Scheme
-from alpha.diagnostics.diagnostic import Diagnostics, Refused
+from alpha.diagnostics.diagnostic import Diagnostics, Label, Refused
 from alpha.syntax import tree
 
 _DEPTH = 20_000
@@ -200,22 +200,19 @@ def _definitions(work: Work, signatures: dict[str, Signed], values: dict[str, Va
     for component in components(graph):
         unsigned = [name for name in component if name not in signatures]
         if unsigned and (len(component) > 1 or component[0] in graph[component[0]]):
-            refuse_circle(work, component, graph, defines, values)
+            _refuse_circle(work, component, graph, defines, values)
             continue
         for name in component:
             check_definition(work, defines[name], values[name], signatures.get(name))
 
 
-def refuse_circle(
+def _refuse_circle(
     work: Work,
     component: list[str],
     graph: dict[str, list[str]],
     defines: dict[str, tree.Define],
     values: dict[str, Value],
 ) -> None:
-    from alpha.check.cycles import circle
-    from alpha.diagnostics.diagnostic import Label
-
     path = circle(component, graph)
     labels = tuple(Label(defines[name].name.span, "part of the circle") for name in path[1:])
     reported = work.report(errors_names.recursion(defines[path[0]].name.span, path, labels))

@@ -120,7 +120,7 @@ def _cut(
                 return None
             items.append(term.At(at))
             continue
-        low_bound, high_bound = bounds
+        low_bound, high_bound = place[0], place[1]
         low = _from_end(low_bound, axis) if isinstance(low_bound, Dim) else Dim(())
         high = _from_end(high_bound, axis) if isinstance(high_bound, Dim) else axis
         if low_bound is None and high_bound is None:
@@ -225,7 +225,7 @@ def _fits(
         return False
     good = True
     for letter, axis, size in zip(letters, shape.axes, wanted.shape.axes, strict=True):
-        labels = ()
+        labels: tuple[Label, ...] = ()
         if isinstance(letter, str):
             labels = (
                 Label(sizes[letter][1], f"{letter} = {cx.shower.dim(size)}"),

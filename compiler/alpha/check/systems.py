@@ -62,9 +62,9 @@ def check_model(work: Work, item: tree.ModelDecl, signatures: dict[str, Signed])
     parameters: list[term.ModelParameter] = []
     for part in item.items:
         if isinstance(part, tree.Parameter):
-            for name in part.names:
-                places.setdefault(name.text, name)
-                made = _parameter(work, entity, part, name)
+            for each in part.names:
+                places.setdefault(each.text, each)
+                made = _parameter(work, entity, part, each)
                 if made is not None:
                     parameters.append(made)
     for part in item.items:
@@ -87,9 +87,9 @@ def check_model(work: Work, item: tree.ModelDecl, signatures: dict[str, Signed])
             entity.functions[name] = value
             continue
         _function(work, entity, item, part, signed)
-    for name, signed in signatures.items():
+    for name, left in signatures.items():
         if name not in defined:
-            work.report(errors_names.without_definition(signed.node.name.span, name, True))
+            work.report(errors_names.without_definition(left.node.name.span, name, True))
     work.models.append(
         term.Model(entity.symbol, entity.dims, entity.where, tuple(parameters), item.span)
     )
@@ -167,10 +167,10 @@ def _function(
     cx.locals = {**cx.locals, "self": Variable(own, item.name.span)}
     for part in item.items:
         if isinstance(part, tree.Parameter):
-            for name in part.names:
-                entry = OwnParameter(name.text, entity.parameters[name.text], name.span)
-                cx.claim(name.text, name.span)
-                cx.locals = {**cx.locals, name.text: entry}
+            for each in part.names:
+                entry = OwnParameter(each.text, entity.parameters[each.text], each.span)
+                cx.claim(each.text, each.span)
+                cx.locals = {**cx.locals, each.text: entry}
     for name, value in entity.functions.items():
         cx.locals = {**cx.locals, name: OwnFunction(value, own, value.span)}
     enter_signature(cx, signed, entity.where)
@@ -267,9 +267,9 @@ def _optimizer(
     assert value.scheme is not None
     configuration: list[Type] = []
     for parameter in item.parameters:
-        type_ = cx.solver.type(parameter.span)
-        configuration.append(type_)
-        made = pattern(cx, parameter, type_, names)
+        unknown = cx.solver.type(parameter.span)
+        configuration.append(unknown)
+        made = pattern(cx, parameter, unknown, names)
         require_total(cx, made, parameter)
         binders.append(made)
     for name, entry in names.items():

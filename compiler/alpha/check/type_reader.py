@@ -32,6 +32,8 @@ from alpha.diagnostics.diagnostic import Diagnostic, Reported
 from alpha.syntax import tree
 
 DTYPES = {dtype.value: dtype for dtype in Dtype}
+_POISONED = TypeVar("!type")
+"""Its fault is reported where it is made."""
 _CONSTRAINED = re.compile(r"(eq|ord|num)[0-9']*")
 
 
@@ -97,11 +99,9 @@ class TypeReader:
         if known is Kind.ELEMENT:
             return Tensor(TypeVar(node.name), SCALAR)
         if not self._declare(node.name, Kind.TYPE, node.span):
-            return self._poisoned
+            return _POISONED
         match = _CONSTRAINED.fullmatch(node.name)
         return TypeVar(node.name, Constraint(match[1]) if match else None)
-
-    _poisoned: TypeVar = TypeVar("!type")
 
     def _declare(self, name: str, kind: Kind, span: Span) -> bool:
         known = self.variables.kinds.get(name)
@@ -119,7 +119,7 @@ class TypeReader:
 
     def _poison(self, diagnostic: Diagnostic) -> Type:
         self.report(diagnostic)
-        return self._poisoned
+        return _POISONED
 
     # ---- applications ----------------------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class TypeReader:
             kinds = entity.parameters
         values = self._arguments(name, kinds, arguments, span)
         if values is None:
-            return self._poisoned
+            return _POISONED
         if isinstance(entity, AliasEntity):
             return in_type(entity.type, {n: v for (n, _), v in zip(kinds, values, strict=True)})
         symbol = entity.symbol if not hasattr(entity, "name") else entity.name
@@ -214,11 +214,11 @@ class TypeReader:
                 return dtype
             if node.name == "index":
                 self.report(errors_types.index_without_size(node.span))
-                return self._poisoned
+                return _POISONED
             return (
                 TypeVar(node.name)
                 if self._declare(node.name, Kind.ELEMENT, node.span)
-                else self._poisoned
+                else _POISONED
             )
         if (
             isinstance(node, tree.TApply)
@@ -230,10 +230,10 @@ class TypeReader:
                 self.report(
                     errors_types.argument_count(node.span, "index", kinds, len(node.arguments))
                 )
-                return self._poisoned
+                return _POISONED
             return Index(self.size(node.arguments[0]))
         self.report(errors_types.wrong_kind(node.span, "a dtype", "something else"))
-        return self._poisoned
+        return _POISONED
 
     def shape(self, node: tree.Type) -> Shape:
         if isinstance(node, tree.TVar):
