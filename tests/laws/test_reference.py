@@ -179,6 +179,9 @@ def test_fma_rounds_the_exact_value_once(a: float, b: float, c: float, near: int
     [
         ("0x1.fffffep+0", "0x1.000002p+0", "0x1p-60"),
         ("0x1.000002p+0", "0x1.000002p+0", "-0x1p-100"),
+        ("0x1.8p+0", "0x1.000002p+0", "0x1p-60"),
+        ("0x1.8p+0", "0x1.000002p+0", "-0x1p-60"),
+        ("-0x1.8p+0", "0x1.000002p+0", "0x1p-60"),
         ("0x1.8p+12", "0x1.000002p+11", "0x1.000002p+0"),
         ("0x1p-126", "0x1p-24", "0x1p-149"),
         ("0x1p-75", "0x1p-75", "0x1.8p-149"),
@@ -403,6 +406,18 @@ def test_two_movements_become_one_or_none() -> None:
         "  %1 = reshape %0 {shape = [6]} : f32[6]\n  %2 = reshape %1 {shape = [3, 2]} : f32[3, 2]\n"
     )
     assert fires("move_nothing", head + shapes + "  output y = %2\n") == (3, 2)
+
+
+def test_transposes_compose_in_their_order() -> None:
+    text = (
+        'graph g\n  %0 = input {name = "x"} : f32[2, 3, 4]\n'
+        "  %1 = transpose %0 {order = [1, 2, 0]} : f32[3, 4, 2]\n"
+        "  %2 = transpose %1 {order = [1, 0, 2]} : f32[4, 3, 2]\n  output y = %2\n"
+    )
+    x = {"x": numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4)}
+    after = run(MOVE_NOTHING, parse(text))
+    assert len(list(after.nodes())) == 2
+    assert same_bits(reference(after, x)["y"], reference(parse(text), x)["y"])
 
 
 # Randomness.
