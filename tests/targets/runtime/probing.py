@@ -14,6 +14,11 @@ _BEGIN = "    read_options(argc, stack + 8)\n    run_command()\n"
 
 
 def probe_executable(host: HostTarget) -> bytes:
+    return probe_program((HERE / "probe.rt").read_text(), host)
+
+
+def probe_program(probe: str, host: HostTarget) -> bytes:
+    """The runtime with `probe` in the place of its commands: a source with `probe_run` and `probe_arguments`."""
     sources = []
     for source in runtime_sources(host):
         text = source.text
@@ -24,7 +29,7 @@ def probe_executable(host: HostTarget) -> bytes:
                 "global auxiliary_vector,", "global probe_arguments, auxiliary_vector,"
             )
         sources.append(SubsetSource(source.name, text))
-    sources.append(SubsetSource("probe.rt", (HERE / "probe.rt").read_text()))
+    sources.append(SubsetSource("probe.rt", probe))
     tables, _ = system_ir(tiny_system(bundle=False), tiny_plan(), host)
     objects = [
         ("stubs", stub_object(host)),

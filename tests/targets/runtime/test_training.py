@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -292,3 +293,24 @@ def test_nothing_is_mapped_once_the_steps_have_begun(tiny: Program) -> None:
     )
     after = trace.read_text().partition("steps 1 to 40")[2]
     assert after and "mmap" not in after and "brk" not in after
+
+
+def test_a_terminal_shows_one_line_that_is_kept_up_to_date(tiny: Program) -> None:
+    leader, follower = os.openpty()
+    running = subprocess.Popen(
+        ["./tiny", "train", "--steps", "10"], cwd=tiny.folder, stdout=follower, stderr=follower
+    )
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    os.close(leader)
+    assert running.wait(30) == 0
+    assert b"\r\x1b[Kstep 10 of 10  loss " in shown
+    assert shown.endswith(b"saved runs/tiny/step-00000010.safetensors\r\n")

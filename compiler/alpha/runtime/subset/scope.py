@@ -125,10 +125,11 @@ class Scope:
         raise SubsetError(file, node, "unknown type of a variable")
 
 
-def type_of(file: str, node: ast.expr | None) -> Type:
+def type_of(file: str, node: ast.expr | None, place: ast.AST | None = None) -> Type:
+    """The type that an annotation names. `place` is where to point if there is no annotation."""
     if isinstance(node, ast.Name) and node.id in TYPES:
         return TYPES[node.id]
-    raise SubsetError(file, node, "a type is needed here")
+    raise SubsetError(file, node or place, "a type is needed here")
 
 
 def _function(file: str, node: ast.FunctionDef) -> Function:
@@ -140,7 +141,7 @@ def _function(file: str, node: ast.FunctionDef) -> Function:
         raise SubsetError(file, node, f"decorators are {', '.join(DECORATORS)}")
     return Function(
         node.name,
-        tuple((item.arg, type_of(file, item.annotation)) for item in plain.args),
+        tuple((item.arg, type_of(file, item.annotation, item)) for item in plain.args),
         TYPES["void"] if node.returns is None else type_of(file, node.returns),
         frozenset(decorators),
         file,
@@ -156,9 +157,10 @@ def _fold_binary(operator: ast.operator, a: int, b: int) -> int | None:
             return a - b
         case ast.Mult():
             return a * b
-        case ast.FloorDiv():
+        # Python rounds down and the machine towards zero: only what is the same for both is folded
+        case ast.FloorDiv() if a >= 0 and b > 0:
             return a // b
-        case ast.Mod():
+        case ast.Mod() if a >= 0 and b > 0:
             return a % b
         case ast.LShift():
             return a << b

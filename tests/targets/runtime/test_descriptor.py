@@ -1,0 +1,91 @@
+"""The tables of a system: the runtime's constants and the written bytes come from one list."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from alpha.base.dtype import Dtype, TensorType
+from alpha.diagnostics.diagnostic import Refused
+from alpha.evaluate.system import DataField, Report
+from alpha.runtime import abi
+from alpha.runtime.build import SOURCES, runtime_sources
+from alpha.runtime.descriptor import system_ir
+from alpha.runtime.memory import mapped_bytes
+from alpha.runtime.tables import Tables
+from alpha.targets import HOSTS
+from alpha.targets.x86_64.spec import X86_64_LINUX
+from targets.runtime.tiny import tiny_plan, tiny_system
+
+
+def test_fields_follow_one_another_by_eight_bytes() -> None:
+    constants = abi.constants()
+    for record in abi.RECORDS:
+        places = [constants[f"{record.name}_{name.upper()}"] for name, _ in record.fields]
+        assert places == list(range(0, record.size, 8))
+
+
+def test_no_two_constants_share_a_name() -> None:
+    names = [f"{record.name}_{name.upper()}" for record in abi.RECORDS for name, _ in record.fields]
+    names += [f"{record.name}_SIZE" for record in abi.RECORDS]
+    assert len(names) == len(set(names))
+
+
+def test_every_field_is_read_by_the_runtime() -> None:
+    text = "\n".join(source.text for source in runtime_sources(X86_64_LINUX))
+    unread = {
+        f"{record.name}_{name.upper()}"
+        for record in abi.RECORDS
+        for name, _ in record.fields
+        if not re.search(rf"\b{record.name}_{name.upper()}\b", text)
+    }
+    assert unread == set()
+
+
+def test_every_source_belongs_to_the_runtime() -> None:
+    from importlib.resources import files
+
+    stored = {path.name for path in files("alpha.runtime").joinpath("source").iterdir()}
+    listed = {f"{name}.rt" for name in SOURCES} | {"isa_x86_64.rt", "isa_aarch64.rt"}
+    assert stored == listed
+
+
+def test_equal_inputs_give_equal_tables() -> None:
+    for host in HOSTS:
+        assert system_ir(tiny_system(), tiny_plan(), host) == system_ir(
+            tiny_system(), tiny_plan(), host
+        )
+
+
+def test_a_row_with_other_fields_is_refused() -> None:
+    with pytest.raises(ValueError, match="COPY: fields bytes, other"):
+        Tables().rows("x", abi.COPY, [{"source": 1, "target": 2, "other": 3}])
+
+
+def test_bundled_rows_are_blobs_and_read_rows_are_memory() -> None:
+    _, blobs = system_ir(tiny_system(), tiny_plan(), X86_64_LINUX)
+    assert [(blob.symbol, len(blob.data)) for blob in blobs] == [
+        ("alpha_data_0", 61 * 4),
+        ("alpha_data_1", 61),
+    ]
+    text, blobs = system_ir(tiny_system(bundle=False), tiny_plan(), X86_64_LINUX)
+    assert blobs == () and b"Tiny/tiny.csv".hex().upper() in text.replace("\\", "")
+    bundled = mapped_bytes(tiny_system(), tiny_plan(), X86_64_LINUX, 1)
+    read = mapped_bytes(tiny_system(bundle=False), tiny_plan(), X86_64_LINUX, 1)
+    assert read == bundled  # both fit the same page
+    assert mapped_bytes(tiny_system(), tiny_plan(), X86_64_LINUX, 2) - bundled == 262144 + 8192
+
+
+def test_what_the_runtime_cannot_do_yet_is_said_at_build_time() -> None:
+    system = tiny_system()
+    field = DataField("image", TensorType(Dtype.BF16, (4,)), Dtype.U8, system.data.fields[0].rows)
+    for changed in (
+        replace(system, report=Report(5, ("loss",), ("TensorBoard",))),
+        replace(system, steps=1 << 32),
+        replace(system, data=replace(system.data, fields=(field,))),
+    ):
+        with pytest.raises(Refused) as refused:
+            system_ir(changed, tiny_plan(), X86_64_LINUX)
+        assert [item.code for item in refused.value.diagnostics] == ["E0011"]
