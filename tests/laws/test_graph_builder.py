@@ -11,6 +11,7 @@ from alpha.base.dtype import Dtype, TensorType
 from alpha.graph.builder import Builder
 from alpha.graph.errors import OperationError
 from alpha.graph.ops import TABLE
+from alpha.graph.ops.contraction import contracted
 from laws.graphs import OPERATIONS, applications
 
 NUMERICS = Path(__file__).parents[2] / "docs" / "numerics.md"
@@ -156,3 +157,9 @@ def test_misuse_by_the_compiler_is_no_users_error() -> None:
     ):
         with pytest.raises(ValueError):
             call()
+
+
+def test_contracted_letters_stand_in_order_of_first_appearance() -> None:
+    assert contracted("kij", "jlk", "li") == "kj"
+    assert contracted("zb", "ab", "") == "zba"
+    assert contracted("ij", "jk", "ijk") == ""
