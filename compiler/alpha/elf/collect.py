@@ -130,7 +130,7 @@ def _output_name(section: Section) -> str | None:
     """The output section that an input section becomes part of, or None where it is not kept."""
     if section.kind in _DISCARDED_KINDS or section.name in _DISCARDED_NAMES:
         return None
-    if section.flags & form.SHF_EXCLUDE or (section.allocated and not section.size):
+    if section.allocated and not section.size:
         return None
     progbits = section.kind == form.SHT_PROGBITS
     if not section.allocated and progbits and section.name.startswith(".debug_"):

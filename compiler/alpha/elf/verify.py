@@ -282,8 +282,9 @@ def _symbols(image: Image) -> None:
     table = image.section(".symtab")
     if table is None:
         return
-    need(table.size % 24 == 0 and table.link < len(image.sections), "table")
-    strings = image.sections[table.link]
+    strings = image.section(".strtab")
+    if table.size % 24 or strings is None or table.link != image.sections.index(strings):
+        raise Broken("not whole symbols with names")
     for k in range(1, table.size // 24):
         name, information, _, index, value, size = image.unpack("<IBBHQQ", table.offset + 24 * k)
         title = image.text(strings.offset, strings.size, name)

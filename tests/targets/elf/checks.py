@@ -151,17 +151,18 @@ def check_pointers_are_filled_at_run_time(elf: Linker) -> None:
         8,
         ((16, 1, "_start", 0), (0, 1, "text", 9)),
     )
-    data = Part(".data", ALLOC | WRITE, b"\xff" * 8, 8, ((0, 1, "__ehdr_start", 3),))
+    data = Part(".data.first", ALLOC | WRITE, b"\xff" * 24, 8)
+    more = Part(".data", ALLOC | WRITE, b"\xff" * 8, 8, ((0, 1, "__ehdr_start", 3),))
     names = [START, Name("text", ".rodata", 2, kind=DATA), Name("__ehdr_start", UNDEFINED, kind=0)]
-    parts = [code(), Part(".rodata", ALLOC, bytes(16), 4), table, data]
+    parts = [code(), Part(".rodata", ALLOC, bytes(16), 4), table, data, more]
     image = _image(elf, build(parts, names))
-    relro, at = _section(image, ".data.rel.ro"), _section(image, ".data").address
+    relro, at = _section(image, ".data.rel.ro"), _section(image, ".data").address + 24
     ro, text = _section(image, ".rodata").address, _section(image, ".text").address
     expected = [(relro.address, 8, ro + 11), (relro.address + 16, 8, text), (at, 8, 3)]
     assert _relative(image) == expected
     assert _body(image, ".data.rel.ro") == bytes(8) + b"\xff" * 8 + bytes(8)
     tags = dict(struct.iter_unpack("<QQ", _body(image, ".dynamic")))
-    assert tags[8] == 72 and tags[0x6FFFFFF9] == 3
+    assert tags[8] == 72 and tags[0x6FFFFFF9] == 3 and image.section(".got") is None
     arm = [
         Part(
             p.name, p.flags, p.data, p.align, tuple((o, 257, s, a) for o, _, s, a in p.relocations)
@@ -274,12 +275,18 @@ def check_blobs_are_read_only_data_where_they_should_be(elf: Linker) -> None:
 
 
 def check_symbols_come_locals_first_and_without_sections(elf: Linker) -> None:
-    parts = [code(data=b"\x90\xc3"), Part(".debug_str", 0x30, b"text\0", entry_size=1)]
+    parts = [
+        code(data=b"\x90\xc3"),
+        Part(".debug_str", 0x30, b"text\0", entry_size=1),
+        _properties(1),
+    ]
     names = [
         START,
         Name("inner", ".text", 1, 1, LOCAL),
         Name("file.alpha", "*absolute*", 0, 0, LOCAL, 4),
         Name("", ".text", 0, 0, LOCAL, 3),
+        Name("", ".text", 0, 0, LOCAL, 0),
+        Name("left out", ".note.gnu.property", 0, 0, LOCAL, 1),
         Name("debug", ".debug_str", 0, 0, LOCAL, 0),
     ]
     image = _image(
@@ -289,7 +296,12 @@ def check_symbols_come_locals_first_and_without_sections(elf: Linker) -> None:
     )
     assert list(_symbols(image)) == ["inner", "c", "_start", "b"]
     assert _section(image, ".symtab").info == 3
-    assert _symbols(image)["inner"][4] == 1
+    text, index = (
+        _section(image, ".text"),
+        [section.name for section in image.sections].index(".text"),
+    )
+    assert _symbols(image)["inner"] == (0x02, 2, index, text.address + 1, 1)
+    assert _symbols(image)["_start"] == (0x12, 2, index, text.address, 0)
 
 
 def check_frames_are_indexed_in_the_order_of_code(elf: Linker) -> None:
@@ -407,6 +419,103 @@ def check_program_headers(elf: Linker) -> None:
         (0x6474E551, 6, 0, 0, 0, 0, 0, 16),
     ]
     assert features.address == 64 + 56 * 11, "sections follow the headers"
+
+
+def check_the_file_header(elf: Linker) -> None:
+    for machine in (X86, ARM):
+        image = _image(elf, build([code(machine)], [START], machine), machine=machine)
+        table, count = image.unpack("<Q", 40)[0], len(image.sections)
+        fields = struct.unpack_from("<16sHHIQQQIHHHHHH", image.data)
+        identity, entry = b"\x7fELF\2\1\1" + bytes(9), _section(image, ".text").address
+        assert fields[:5] == (identity, 3, machine, 1, entry)
+        assert fields[5:] == (64, table, 0, 64, 56, 7, 64, count, count - 1)
+        assert table % 8 == 0 and len(image.data) == table + 64 * count
+
+
+def check_section_headers(elf: Linker) -> None:
+    pointer = Part(".data.rel.ro", ALLOC | WRITE, bytes(8), 8, ((0, 1, "_start", 0),))
+    load = code(data=bytes(4), relocations=((0, 9, "_start", 0),))
+    image = _image(
+        elf, build([load, pointer, frames([1], ["_start"])], [START]), blobs=(("blob", b"x", 32),)
+    )
+    assert {
+        section.name: (
+            section.kind,
+            section.flags,
+            image.sections[section.link].name,
+            section.info,
+            section.align,
+            section.entry,
+        )
+        for section in image.sections[1:]
+    } == {
+        ".note.gnu.build-id": (7, 2, "", 0, 4, 0),
+        ".alpha.manifest": (1, 2, "", 0, 16, 0),
+        ".dynsym": (11, 2, ".dynstr", 1, 8, 24),
+        ".gnu.hash": (0x6FFFFFF6, 2, ".dynsym", 0, 8, 0),
+        ".dynstr": (3, 2, "", 0, 1, 0),
+        ".rela.dyn": (4, 2, ".dynsym", 0, 8, 24),
+        ".alpha.data": (1, 2, "", 0, 32, 0),
+        ".eh_frame_hdr": (1, 2, "", 0, 4, 0),
+        ".eh_frame": (1, 2, "", 0, 8, 0),
+        ".text": (1, 6, "", 0, 16, 0),
+        ".data.rel.ro": (1, 3, "", 0, 8, 0),
+        ".dynamic": (6, 3, ".dynstr", 0, 8, 16),
+        ".got": (1, 3, "", 0, 8, 0),
+        ".symtab": (2, 0, ".strtab", 1, 8, 24),
+        ".strtab": (3, 0, "", 0, 1, 0),
+        ".shstrtab": (3, 0, "", 0, 1, 0),
+    }
+    assert _section(image, ".symtab").offset % 8 == 0
+
+
+def check_the_tags_of_the_dynamic_section(elf: Linker) -> None:
+    pointer = Part(".data.rel.ro", ALLOC | WRITE, bytes(8), 8, ((0, 1, "_start", 0),))
+    for parts, relocations in (([], 0), ([pointer], 1)):
+        image = _image(elf, build([code(), *parts], [START]))
+        at = {section.name: section.address for section in image.sections}
+        tags = [
+            (0x6FFFFEF5, at[".gnu.hash"]),
+            (5, at[".dynstr"]),
+            (6, at[".dynsym"]),
+            (10, 1),
+            (11, 24),
+        ]
+        if relocations:
+            tags += [(7, at[".rela.dyn"]), (8, 24), (9, 24), (0x6FFFFFF9, 1)]
+        tags += [(30, 8), (0x6FFFFFFB, 0x08000001), (0, 0)]
+        assert list(struct.iter_unpack("<QQ", _body(image, ".dynamic"))) == tags
+        assert _body(image, ".dynsym") == bytes(24) and _body(image, ".dynstr") == b"\0"
+        assert struct.unpack("<IIIIQI", _body(image, ".gnu.hash")) == (1, 1, 1, 0, 0, 0)
+
+
+def check_constants_are_padded_with_zeros(elf: Linker) -> None:
+    parts = [code(), Part(".rodata.a", ALLOC, b"a", 1), Part(".rodata.b", ALLOC, b"b", 4)]
+    assert _body(_image(elf, build(parts, [START])), ".rodata") == b"a\0\0\0b"
+
+
+def check_sections_go_where_their_flags_say(elf: Linker) -> None:
+    parts = [
+        code(),
+        Part(".debug_loaded", ALLOC, b"constant", 1),
+        Part(".rodata.str", ALLOC | 0x30, b"text\0", 1, entry_size=1),
+        Part(".data.rel.rowing", ALLOC | WRITE, b"variable", 1),
+        Part(".data.rel.ro.zeros", ALLOC | WRITE, b"", 1, kind=NOBITS, size=7),
+        frames([1], ["_start"], kind=0x70000001),
+    ]
+    image = _image(elf, build(parts, [START]))
+    assert _body(image, ".rodata") == b"constanttext\0" and _body(image, ".data") == b"variable"
+    assert (_section(image, ".rodata").flags, _section(image, ".rodata").entry) == (2, 0)
+    assert _section(image, ".bss").size == 7 and _section(image, ".eh_frame").kind == 1
+
+
+def check_strings_of_different_shapes_are_no_longer_mergeable(elf: Linker) -> None:
+    def one(name: str, width: int) -> bytes:
+        strings = Part(".debug_str", 0x30, bytes(4), 1, entry_size=width)
+        return build([code(name=name), strings], [Name("_start", name)] if width == 1 else [])
+
+    section = _section(_image(elf, one(".text", 1), one(".text.b", 2)), ".debug_str")
+    assert (section.flags, section.entry, section.size) == (0, 0, 8)
 
 
 def check_a_page_is_the_largest_alignment(elf: Linker) -> None:

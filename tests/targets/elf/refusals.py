@@ -453,20 +453,22 @@ REFUSALS = [
     Refusal(
         "frames that would need padding",
         "BAD_FRAME",
-        (
-            build(
-                [
-                    code(),
-                    Part(
-                        ".eh_frame",
-                        ALLOC,
-                        common_record()[:4] + common_record()[4:] + b"\x08\0\0\0" + bytes(8),
-                        16,
-                    ),
-                ],
-                [START],
-            ),
-        ),
+        (_with(Part(".eh_frame", ALLOC, common_record(), 16)),),
+    ),
+    Refusal(
+        "a pointer to nothing",
+        "RELOCATION_WITHOUT_TARGET",
+        (_with(Part(".data", 3, bytes(8), 8, ((0, 1, "", 0),))),),
+    ),
+    Refusal(
+        "writable data of an unknown kind",
+        "UNKNOWN_SECTION",
+        (_with(Part(".data", 3, b"x", kind=7)),),
+    ),
+    Refusal(
+        "an unloaded section to be left out",
+        "UNKNOWN_SECTION",
+        (_with(Part(".llvmbc", 0x80000000, b"x")),),
     ),
     Refusal(
         "frames of an unknown kind",
