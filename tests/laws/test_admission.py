@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alpha.admission import Admitted, admit
+from alpha.admission import Admission, Admitted, admit
 from alpha.admission.compare import CODES, Verdict
 from alpha.admission.errors import leaves
+from alpha.admission.nearest import nearest_number, smaller_batches
 from alpha.admission.report import Subject, as_object, to_json, to_text
 from alpha.admission.sarif import admission_sarif
 from alpha.base.span import Source, Span
@@ -230,3 +231,28 @@ def test_a_short_row_reads_as_written_in_the_documentation() -> None:
         "     evidence: Architectural (Product specification, memory)\n"
         "No bytes were written. Alpha does not fall back to another device or to the CPU.\n"
     )
+
+
+@given(st.integers(2, 400), st.integers(0, 400), st.integers(1, 10_000))
+def test_the_nearest_batch_is_the_largest_that_is_admitted(
+    batch: int, hold_out: int, memory: int
+) -> None:
+    def admission(size: int) -> Admission:
+        need = 25 * size
+        demand = Demand(
+            "memory-bytes",
+            "Resource",
+            "AtLeast",
+            amount("memory-bytes", need),
+            Derivation("all", need),
+        )
+        evidence = Evidence("Architectural", "manual", ("m",))
+        fact = Fact("memory-bytes", amount("memory-bytes", memory), evidence, SPAN)
+        return admit((demand,), Profile("P.one", (), (fact,), (), SPAN))
+
+    sizes = smaller_batches(batch, hold_out)
+    assert all(size < batch and hold_out % size == 0 for size in sizes)
+    found = nearest_number(sizes, admission)
+    fitting = [size for size in sizes if 25 * size <= memory]
+    assert (found[0] if found else None) == (max(fitting) if fitting else None)
+    assert found is None or found[1].admitted

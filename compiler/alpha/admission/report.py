@@ -6,7 +6,7 @@ Equal inputs give equal bytes: no clock, no path of the build machine, keys and 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from alpha import __version__
@@ -15,6 +15,7 @@ from alpha.admission.admitted import Admission
 from alpha.admission.compare import Row, Verdict
 from alpha.admission.errors import shortfall, spelled
 from alpha.admission.evidence import citation, weakest
+from alpha.admission.nearest import Change
 from alpha.admission.peak import Moment
 from alpha.core.term import Amount
 from alpha.evaluate.system import Evidence, Fact
@@ -36,7 +37,12 @@ class Subject:
     digests: tuple[tuple[str, str], ...] = ()
 
 
-def as_object(admission: Admission, subject: Subject, moment: Moment | None) -> Object:
+def as_object(
+    admission: Admission,
+    subject: Subject,
+    moment: Moment | None,
+    changes: Sequence[Change] = (),
+) -> Object:
     """The report as JSON-able data."""
     relied = [
         row.supply.evidence.grade
@@ -60,7 +66,7 @@ def as_object(admission: Admission, subject: Subject, moment: Moment | None) -> 
         "peak": None if moment is None else _moment(moment),
         "rows": [_row(row) for row in admission.rows],
         "identity": [_identity(fact) for fact in admission.profile.identity],
-        "nearest": [],
+        "nearest": [_change(change) for change in changes],
         "digests": dict(subject.digests),
     }
 
@@ -70,7 +76,12 @@ def to_json(report: Object, indent: int | None = 2) -> str:
     return json.dumps(report, indent=indent) + "\n"
 
 
-def to_text(admission: Admission, subject: Subject, moment: Moment | None) -> str:
+def to_text(
+    admission: Admission,
+    subject: Subject,
+    moment: Moment | None,
+    changes: Sequence[Change] = (),
+) -> str:
     """The report for people: the unmet rows with their derivations, then the met ones on a line."""
     unmet, total = admission.unmet, len(admission.rows)
     name = subject.pairing or subject.system
@@ -90,6 +101,9 @@ def to_text(admission: Admission, subject: Subject, moment: Moment | None) -> st
     met = [_met_text(row) for row in admission.rows if row.verdict is Verdict.MET]
     if met:
         lines.append("  met: " + ", ".join(met))
+    if changes:
+        lines.append("nearest changes that would be admitted")
+        lines += [_change_text(change) for change in changes]
     if not admission.admitted:
         lines.append(
             "No bytes were written. Alpha does not fall back to another device or to the CPU."
@@ -154,6 +168,23 @@ def _moment(moment: Moment) -> Object:
         "live": moment.live,
         "place": None if moment.span is None else str(moment.span),
     }
+
+
+def _change(change: Change) -> Object:
+    return {
+        "entry": change.entry,
+        "before": change.before,
+        "after": change.after,
+        "demand": change.demand,
+        "needed": amounts.json_value(change.needed),
+        "place": None if change.span is None else str(change.span),
+    }
+
+
+def _change_text(change: Change) -> str:
+    where = "" if change.span is None else f"   {change.span}"
+    needed = amounts.text(change.needed)
+    return f"  policy {change.entry} {change.before} -> {change.after}   needs {needed}{where}"
 
 
 def _met(count: int, total: int) -> str:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alpha.admission import Admission, amounts
+from alpha.admission.nearest import Change
 from alpha.admission.peak import peak
 from alpha.admission.report import Subject, as_object, to_json, to_text
 from alpha.base.digest import sha256
 from alpha.base.host import HostTarget
 from alpha.base.span import Span
-from alpha.core.term import Program
+from alpha.driver.checking import Checked
 from alpha.driver.manifest import Input
 from alpha.driver.request import Request
 from alpha.driver.select import Choice
@@ -28,13 +29,13 @@ class Build:
 
     request: Request
     choice: Choice
-    program: Program
     system: System
     profile: Profile
     host: HostTarget
     plan: Plan
     kernels: tuple[Kernel, ...]
     inputs: tuple[Input, ...]
+    front: Checked
 
     @property
     def span(self) -> Span | None:
@@ -58,18 +59,21 @@ class Refusal:
 
     admission: Admission
     build: Build
+    changes: tuple[Change, ...]
 
     def text(self, form: str) -> str:
         subject, moment = self.build.subject, peak(self.build.plan)
         match form:
             case "json":
-                return to_json(as_object(self.admission, subject, moment), indent=None)
+                return to_json(
+                    as_object(self.admission, subject, moment, self.changes), indent=None
+                )
             case "sarif":
                 from alpha.admission.sarif import admission_sarif
 
                 return admission_sarif(self.admission, subject.system)
             case _:
-                return to_text(self.admission, subject, moment)
+                return to_text(self.admission, subject, moment, self.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +89,12 @@ class Outcome:
         return json.dumps(dict(self.facts)) + "\n"
 
 
-def refused(session: Session, work: Build, admission: Admission) -> Outcome:
+def refused(
+    session: Session, work: Build, admission: Admission, changes: tuple[Change, ...]
+) -> Outcome:
     for diagnostic in admission.diagnostics:
         session.diagnostics.report(diagnostic)
-    return Outcome(Path(), refusal=Refusal(admission, work))
+    return Outcome(Path(), refusal=Refusal(admission, work, changes))
 
 
 def built(work: Build, admission: Admission, path: Path, image: bytes | None) -> Outcome:

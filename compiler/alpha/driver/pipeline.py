@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from alpha.admission import admit
+from alpha.driver.changes import nearest_changes
 from alpha.driver.checking import checked, prove
 from alpha.driver.closure import contents_of, inputs_of
 from alpha.driver.emission import emit, is_up_to_date, place_of, report_of, write
@@ -28,7 +29,7 @@ def planned(session: Session, request: Request) -> Build:
     profile = front.evaluator.profile(choice.profile)
     plan, kernels = front.planner.plan(system, host)
     inputs = inputs_of(front.modules, front.files)
-    return Build(request, choice, front.program, system, profile, host, plan, kernels, inputs)
+    return Build(request, choice, system, profile, host, plan, kernels, inputs, front)
 
 
 def build(session: Session, request: Request, keep: bool = False) -> Outcome:
@@ -37,7 +38,7 @@ def build(session: Session, request: Request, keep: bool = False) -> Outcome:
     place = place_of(session, work)
     admission = admit(work.plan.demands, work.profile, work.choice.condition, work.span)
     if admission.admitted is None:
-        return refused(session, work, admission)
+        return refused(session, work, admission, nearest_changes(work, admission))
     report = report_of(work, admission)
     contents = contents_of(work, report)
     if keep and is_up_to_date(contents, place):

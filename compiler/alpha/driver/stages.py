@@ -14,7 +14,7 @@ def stage_text(session: Session, request: Request, stage: str) -> str:
         case "core":
             from alpha.core.text import to_text as core_text
 
-            text = core_text(work.program)
+            text = core_text(work.front.program)
         case "graph":
             from alpha.graph.text import to_text as graph_text
 
