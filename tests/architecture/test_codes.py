@@ -53,3 +53,19 @@ def test_the_documented_list_of_codes_is_current() -> None:
 
     written = (ROOT / "docs" / "diagnostics.md").read_text("utf-8")
     assert written == diagnostics_page(), "run `make docs`"
+
+
+def test_links_of_the_documentation_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for link in re.findall(r"\]\(([\w./-]+/|[\w./-]+\.\w+)\)", page.read_text("utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_required_tool_is_installed_by_ci() -> None:
+    wanted = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        wanted |= set(re.findall(r"require_tool\(\"([^\"]+)\"\)", path.read_text("utf-8")))
+    installed = set(
+        re.findall(r"^  \[([^\]]+)\]=", (ROOT / ".ci/run").read_text("utf-8"), re.MULTILINE)
+    )
+    assert wanted <= installed

@@ -8,7 +8,7 @@ from alpha.admission.errors import leaves, unmet
 from alpha.diagnostics.codes import TITLES
 from alpha.diagnostics.sarif import Object, fingerprint, location, rule, sarif_log
 
-_MET = "A0300"
+_MET = "demand"
 """Rule prefix of rows that are met, which have no code of their own."""
 
 
