@@ -125,7 +125,8 @@ class _Sweep:
         value = Term(self.builder, adjoint.value.node, node.span)
         contributions = row.gradient(use, value) if row.gradient is not None else None
         if contributions is None:
-            raise not_differentiable(node.operation, node.span)
+            types = [operand.type for operand in node.operands]
+            raise not_differentiable(node.operation, types, node.span)
         masks = self._masks(node, operands, adjoint.mask)
         for operand, contribution, mask in zip(node.operands, contributions, masks, strict=True):
             if contribution is None or not self._reaches(operand):

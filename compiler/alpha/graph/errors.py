@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from alpha.base.dtype import TensorType
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Diagnostic
@@ -51,10 +53,13 @@ def loss_not_scalar(type_: TensorType, span: Span | None) -> OperationError:
     )
 
 
-def not_differentiable(operation: str, span: Span | None) -> OperationError:
+def not_differentiable(
+    operation: str, operands: Sequence[TensorType], span: Span | None
+) -> OperationError:
+    of = ", ".join(f"`{type_}`" for type_ in operands)
     return OperationError(
         "E0611",
-        f"`{operation}` stands between a parameter and the loss and has no gradient",
+        f"`{operation}` of {of} stands between a parameter and the loss and has no gradient",
         span=span,
         cause="its result does not change smoothly with its operand",
         hints=("put it under `stopGradient` if no gradient should flow through it",),
