@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from alpha.base.dtype import Dtype
-from alpha.graph.builder import limits
+from alpha.graph.scalar import limits
 
 Array = numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.generic]]
 

@@ -18,7 +18,8 @@ from alpha.evaluate.learners import Trainer
 from alpha.evaluate.machine import Machine
 from alpha.evaluate.profiles import profile_of, profile_steps
 from alpha.evaluate.program import Index
-from alpha.evaluate.proofs import prove
+from alpha.evaluate.proofs import REJECTS, prove
+from alpha.evaluate.rejections import reject
 from alpha.evaluate.scope import Scope
 from alpha.evaluate.system import Profile, System
 from alpha.evaluate.systems import make_system
@@ -99,10 +100,12 @@ class Evaluator:
         )
 
     def prove(self, module: str) -> None:
-        """Evaluate the proofs of a module; a false one is reported as P0001."""
+        """Evaluate the proofs of a module. A false one is reported as P0001, a `rejects` without its code as P0002."""
         for proof in self._machine.index.modules[module].proofs:
             if proof.kind == "proof":
                 self._report(lambda proof=proof: prove(self._machine, proof))  # type: ignore[misc]
+            elif proof.kind.startswith(REJECTS):
+                self._report(lambda proof=proof: reject(self._machine, proof))  # type: ignore[misc]
 
     def check_module(self, name: str) -> None:
         """Evaluate everything that stands alone: definitions without parameters, learners, profiles, policies, proofs,

@@ -10,8 +10,7 @@ from alpha.core.term import Amount
 from alpha.core.types import Named, Tensor, TypeArgument
 from alpha.evaluate.grounding import element
 from alpha.evaluate.values import Scalar, Value
-from alpha.graph.builder import limits
-from alpha.graph.scalar import nearest
+from alpha.graph.scalar import limits, nearest
 
 UNITS = frozenset(
     {"Amount", "Bytes", "Seconds", "Hertz", "Flops", "BytesPerSecond", "FlopsPerSecond"}

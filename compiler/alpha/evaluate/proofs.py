@@ -14,10 +14,17 @@ from alpha.evaluate.scope import Scope
 from alpha.evaluate.show import show
 from alpha.evaluate.values import FUNCTIONS, KeyValue, Scalar, Staged
 
+REJECTS = "rejects "
+"""A proof of this kind, with a code behind it, must be refused with that code."""
+
 MOST = 8
 """How many sub-expressions a message shows."""
 
-_PLAIN = (core.Literal, core.DimValue, core.Constructor, core.Intrinsic, core.Lambda, core.Pattern)
+_PLAIN = (
+    core.Literal, core.DimValue, core.Constructor, core.Intrinsic, core.Lambda, core.ListTerm, core.TupleTerm,
+    core.RecordTerm,
+)  # fmt: skip
+"""Terms whose text says their value already."""
 
 
 def prove(machine: Machine, proof: core.Proof) -> Diagnostic | None:
@@ -64,7 +71,7 @@ def _values(machine: Machine, proof: core.Proof) -> list[tuple[Span, str]]:
 
 
 def _terms(term: core.Term) -> Iterator[core.Term]:
-    """The term and every term in it, outer ones first."""
+    """The term and every term in it, outer ones first. A function's body has no one value."""
     pending: list[object] = [term]
     while pending:
         node = pending.pop()
@@ -73,6 +80,8 @@ def _terms(term: core.Term) -> Iterator[core.Term]:
         elif is_dataclass(node) and not isinstance(node, Span):
             if isinstance(node, core.Typed):
                 yield node  # type: ignore[misc]
+            if isinstance(node, core.Lambda):
+                continue
             pending.extend(
                 getattr(node, field.name)
                 for field in reversed(fields(node))

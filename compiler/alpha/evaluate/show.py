@@ -14,12 +14,13 @@ from alpha.evaluate.values import (
     Scalar,
     SourceValue,
     Staged,
+    TraceValue,
     TupleValue,
     Value,
     Variant,
 )
 
-LONGEST = 120
+LONGEST = 80
 
 
 def show(value: Value) -> str:
@@ -57,6 +58,8 @@ def _show(value: Value) -> str:
             return f"a tensor {node.type}"
         case KeyValue():
             return "a key"
+        case TraceValue():
+            return "a trace"
         case Bundle(model):
             return f"the parameters of {model.rpartition('.')[2]}"
         case _:

@@ -32,6 +32,7 @@ class Staging:
 
     builder: Builder = field(default_factory=Builder)
     used: bool = False
+    inputs: int = 0
     constants: dict[str, Value] = field(default_factory=dict)
     loops: list[int] = field(default_factory=list)
     _uses: dict[int, list[KeyUse]] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class Staging:
 
     def input(self, name: str, type: TensorType, span: Span) -> Node:
         self.used = True
+        self.inputs += 1
         return self.builder.input(name, type, span)
 
     def constant(self, scalar: Scalar, span: Span) -> Node:
