@@ -33,13 +33,14 @@ def ranks(span: Span, left: str, right: str, labels: Labels) -> Diagnostic:
     )
 
 
-def counts(span: Span, found: Dim, wanted: Dim, labels: Labels) -> Diagnostic:
+def counts(span: Span, found: Dim, wanted: Dim, decided: bool, labels: Labels) -> Diagnostic:
     return Diagnostic(
         "E0414",
         f"`reshape` cannot turn {found} elements into {wanted}",
         span,
         labels,
-        "a reshape keeps the number of elements",
+        "a reshape keeps the number of elements, for every choice of the names",
+        () if decided else ("if the two are equal, say so with `where` in the signature",),
     )
 
 

@@ -235,7 +235,7 @@ def _reshape(
 
     def refuse(left: Dim, right: Dim, answer: Answer) -> Diagnostic | None:
         labels = (Label(written[0].span, f"the new shape has {right} elements"),)
-        return errors_shapes.counts(span, left, right, labels) if answer is Answer.NO else None
+        return errors_shapes.counts(span, left, right, answer is Answer.NO, labels)
 
     def rule(operand: Tensor) -> tuple[None, Type] | None:
         if operand.shape.lead is not None:

@@ -231,6 +231,12 @@ def _declaration(work: Work, item: tree.Import | tree.Decl, values: dict[str, Va
         check_profile(work, item, values[item.name.text])
 
 
+_EVALUATED = frozenset(
+    {"E0310", "E0402", "E0404", "E0409", "E0410", "E0411", "E0502", "E0503", "E0504"}
+    | {"E0601", "E0602", "E0603", "E0604", "E0611", "E0612", "E0613", "E0706"}
+)
+"""Codes that evaluation gives, so that a `rejects` of one is still open once its expression is typed."""
+
 # ---- proofs ----------------------------------------------------------------------------------------------------------
 
 
@@ -249,7 +255,7 @@ def _rejects(work: Work, item: tree.RejectsDecl) -> None:
     codes = sorted({d.code for d in seen.errors})
     if codes == [item.code]:
         return
-    if done is None:
+    if done is None or item.code not in _EVALUATED:
         work.report(
             errors_declarations.rejects_other(item.name.span, item.name.text, item.code, codes)
         )
