@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from alpha.syntax import tree as t
-from alpha.syntax.format_doc import WIDTH, Break, Doc, Either, Hard, Word, concat, flat_width, group, joined, nest
+from alpha.syntax.format_doc import WIDTH, Break, Doc, Either, Hard, Word, concat, flat_width, flattened, group, joined, nest, words
 from alpha.syntax.format_expr import (
     ATOM,
-    OR,
+    PIPE,
     body,
     broken_between,
     closing,
@@ -82,9 +82,10 @@ def items(nodes: Sequence[t.Documented]) -> list[Doc]:
         for node, row in zip(nodes[start:end], rows, strict=True):
             padded: list[Doc | str] = []
             for column, cell in enumerate(row):
-                last = column == len(row) - 1
-                gap = "" if last else " " * max(0, widths[column] - flat_width(cell))
-                padded += [cell, gap]
+                if column < len(row) - 1 and not cell.forced:
+                    padded += [flattened(cell), " " * max(0, widths[column] - flat_width(cell))]
+                else:
+                    padded.append(cell)
             shown.append(documented(node.docs, node, concat(*padded)))
         start = end
     return shown
@@ -178,8 +179,10 @@ def _define(node: t.Define) -> Cells:
 
 
 def _signature(node: t.Signature) -> Cells:
-    head = concat(word(node.name, node.name.text), " : ", type_(node.type))
-    return [group(concat(head, _where(node.where)))]
+    type_of = type_(node.type)
+    head = concat(word(node.name, node.name.text), " : ", type_of)
+    broken = bool(node.where) and (type_of.forced or broken_between(node.type, node.where[0]))
+    return [group(concat(head, _where(node.where)), broken)]
 
 
 def _type(node: t.TypeDecl) -> Cells:
@@ -190,11 +193,13 @@ def _type(node: t.TypeDecl) -> Cells:
         return [head, concat(" =", group(nest(2, concat(Break(), record), broken=True), broken))]
     parts: list[Doc] = []
     for variant in node.body:
-        shown = joined(" ", [word(variant.name, variant.name.text), *[type_(a, 2) for a in variant.arguments]])
-        parts += [Break(), Word("| "), nest(2, shown)] if parts else [Break(), shown]
+        words_of = [word(variant.name, variant.name.text), *[type_(a, 2) for a in variant.arguments]]
+        one = nest(2, joined(" ", words_of))
+        parts += [Break(), Word("| "), one] if parts else [Break(), one]
     neighbours = [before, *node.body]
     broken = any([broken_between(a, b) for a, b in zip(neighbours, neighbours[1:], strict=False)])
-    return [head, concat(" =", group(nest(2, concat(*parts)), broken))]
+    shown = nest(2, concat(*parts))
+    return [head, concat(" =", group(shown, broken or shown.forced))]
 
 
 def _type_head(node: t.TypeDecl | t.AliasDecl, keyword: str) -> tuple[Doc, t.Node]:
@@ -215,21 +220,22 @@ def _alias(node: t.AliasDecl) -> Cells:
 
 
 def _fact(node: t.Fact) -> Cells:
-    amount = expr(node.amount)
-    if re.search(r"\bfrom\b", node.amount.span.text):
+    amount = expr(node.amount, PIPE)
+    if "from" in words(amount):  # a variable of that name
         amount = concat("(", amount, ")")
     evidence = concat(" from ", word(node.grade, node.grade.text), " ", expr(node.source, ATOM))
     return [_head(node, node.kind, node.name), concat(" = ", amount), evidence]
 
 
 def _model(node: t.ModelDecl) -> Cells:
-    head = group(concat(_head(node, "model", node.name, type_(node.dims)), _where(node.where)))
+    head = concat(_head(node, "model", node.name, type_(node.dims)), _where(node.where))
+    head = group(head, bool(node.where) and broken_between(node.dims, node.where[0]))
     return _block(head, node.items, node)
 
 
 def _parameter(node: t.Parameter) -> Cells:
     cells: Cells = [concat(opening(node, "param"), " ", names(node.names)), concat(" : ", type_(node.type))]
-    return cells if node.initialiser is None else [*cells, concat(" = ", expr(node.initialiser))]
+    return cells if node.initialiser is None else [*cells, _equals_expr(node.initialiser, node.type)]
 
 
 def _metric(node: t.Metric) -> Cells:
@@ -286,7 +292,7 @@ def _act(node: t.Act) -> Doc:
             return concat(opening(node, "submit"), " ", word(node.recipe, node.recipe.text), after)
         case t.Repeat():
             head = concat(opening(node, "repeat"), " ", expr(node.count, ATOM))
-            every = Word("") if node.every is None else concat(" every ", expr(node.every, OR))
+            every = Word("") if node.every is None else concat(" every ", expr(node.every, ATOM))
             return concat(head, every, _acts(node.acts))
         case t.Reissue():
             on = concat(opening(node, "reissue"), " on ", word(node.on, node.on.text))

@@ -169,6 +169,36 @@ def flat_width(doc: Doc) -> int:
     return width
 
 
+def flattened(doc: Doc) -> Doc:
+    """The document without places to break. Only for one that is not forced."""
+    match doc:
+        case Break(flat) | Either(flat):
+            return Word(flat)
+        case Nest(_, inner) | Group(inner):
+            return flattened(inner)
+        case Concat(docs):
+            return concat(*[flattened(part) for part in docs])
+        case _:
+            return doc
+
+
+def words(doc: Doc) -> set[str]:
+    """All its words."""
+    found: set[str] = set()
+    pending: list[Doc] = [doc]
+    while pending:
+        match pending.pop():
+            case Word(text):
+                found.add(text)
+            case Nest(_, inner) | Group(inner):
+                pending.append(inner)
+            case Concat(docs):
+                pending += docs
+            case _:
+                pass
+    return found
+
+
 def _write(line: Line, text: str, start: int, end: int) -> None:
     line.text += text
     if start >= 0:

@@ -52,6 +52,9 @@ def _broken_among(nodes: Sequence[t.Node]) -> bool:
     return any([broken_between(a, b) for a, b in zip(nodes, nodes[1:], strict=False)])
 
 
+# A group that is flat must be flat again when its own result is read. So it may hold a part of several lines only at its
+# end: whatever stands behind such a part would be laid out without regard to the group. Groups break if another part does.
+
 # ---- expressions ---------------------------------------------------------------------------------------------------
 
 
@@ -164,13 +167,15 @@ def _bracketed(node: t.Node, left: str, nodes: Sequence[t.Node], docs: Sequence[
     parts: list[Doc] = [Either(left, left + " ", node.span.start, node.span.start + 1), first]
     for other in others:
         parts += [Break(""), Word(", "), other]
-    broken = _broken_among(nodes) or _broken_before(node, nodes[0]) or any([doc.forced for doc in docs])
+    broken = _opened_out(node, nodes) or any([doc.forced for doc in docs])
     return group(concat(*parts, Break(""), closing(node, right)), broken)
 
 
-def _broken_before(node: t.Node, first: t.Node) -> bool:
-    between = _COMMENT.sub("", node.span.source.text[node.span.start : first.span.start])
-    return "\n" in between
+def _opened_out(node: t.Node, parts: Sequence[t.Node]) -> bool:
+    """Whether the author ended a line between the parts of a node, or between them and its brackets."""
+    source = node.span.source.text
+    edges = source[node.span.start : parts[0].span.start] + source[parts[-1].span.end : node.span.end]
+    return _broken_among(parts) or "\n" in _COMMENT.sub("", edges)
 
 
 def _record(node: t.RecordExpr) -> Doc:
@@ -183,7 +188,7 @@ def _record(node: t.RecordExpr) -> Doc:
     parts: list[Doc] = [opening(node, "{"), Word(" "), base, first]
     for other in others:
         parts += [Break(""), Word(", "), other]
-    broken = _broken_among(node.fields) or any([field.forced for field in fields])
+    broken = _opened_out(node, node.fields) or any([field.forced for field in fields])
     return group(concat(*parts, Break(" "), closing(node, "}")), broken)
 
 
@@ -206,10 +211,8 @@ def _apply(node: t.Apply) -> Doc:
     parts = [node.function, *node.arguments]
     function, *arguments = [expr(part, ATOM) for part in parts]
     lines = concat(*[concat(Break(), argument) for argument in arguments])
-    bulky = t.ListExpr | t.TupleExpr | t.RecordExpr
-    broken = _broken_among(parts) or any(
-        [doc.forced and isinstance(part, bulky) for part, doc in zip(node.arguments, arguments, strict=True)]
-    )
+    bulky = isinstance(node.arguments[-1], t.ListExpr | t.TupleExpr | t.RecordExpr) and arguments[-1].forced
+    broken = _broken_among(parts) or bulky or any([doc.forced for doc in (function, *arguments[:-1])])
     return group(concat(function, nest(2, lines, broken=True)), broken)
 
 
@@ -258,10 +261,12 @@ def _pipe(node: t.Pipe) -> Doc:
         chain.append(chain[-1].value)
     first = expr(chain[-1].value, OR)
     parts: list[Doc] = []
-    broken = first.forced
+    broken = False
+    last = first
     for link in reversed(chain):
-        broken = broken or broken_between(link.value, link.function)
-        parts += [Break(), Word("|> "), expr(link.function, OR)]
+        broken = broken or last.forced or broken_between(link.value, link.function)
+        last = expr(link.function, OR)
+        parts += [Break(), Word("|> "), last]
     return group(concat(first, nest(2, concat(*parts))), broken)
 
 
@@ -270,10 +275,10 @@ def _if(node: t.If) -> Doc:
     broken = False
     here = node
     while True:
-        head = concat(opening(here, "if"), " ", expr(here.condition, PIPE), " then")
+        condition = expr(here.condition, PIPE)
         then = body(here.then, here.condition, "then")
-        parts += [head, then, Break(), Word("else")]
-        broken = broken or then.forced or broken_between(here.then, here.otherwise)
+        parts += [opening(here, "if"), Word(" "), condition, Word(" then"), then, Break(), Word("else")]
+        broken = broken or condition.forced or then.forced or broken_between(here.then, here.otherwise)
         otherwise = here.otherwise
         after = broken_between(here.then, otherwise, "else")
         if otherwise.lets or not isinstance(otherwise.value, t.If) or after:
@@ -289,11 +294,11 @@ def _einsum(node: t.Einsum) -> Doc:
     for access in node.operands:
         path = joined(".", [word(name, name.text) for name in access.path])
         letters = joined(", ", [_index(letter) for letter in access.letters])
-        shown = concat(path, "[", letters, closing(access, "]"))
-        parts += [Break(""), Word(", "), shown] if parts else [Word(" "), shown]
+        operand = concat(path, "[", letters, closing(access, "]"))
+        parts += [Break(""), Word(", "), operand] if parts else [Word(" "), operand]
     parts += [Break(), Word("to "), expr(node.result)]
-    broken = _broken_among([*node.operands, node.result])
-    return group(concat(opening(node, "einsum"), nest(2, concat(*parts))), broken)
+    shown = nest(2, concat(*parts))
+    return group(concat(opening(node, "einsum"), shown), shown.forced or _broken_among([*node.operands, node.result]))
 
 
 # ---- patterns ------------------------------------------------------------------------------------------------------
@@ -355,6 +360,7 @@ def _arrow(node: t.TArrow) -> Doc:
     first: Doc | None = None
     while isinstance(here, t.TArrow):
         shown = type_(here.parameter, _APPLIED)
+        broken = broken or shown.forced
         if first is None:
             first = shown
         else:
@@ -372,7 +378,7 @@ def record_type(node: t.TRecord) -> Doc:
     parts: list[Doc] = [opening(node, "{"), Word(" "), first]
     for other in others:
         parts += [Break(""), Word(", "), other]
-    broken = _broken_among(node.fields) or any([field.forced for field in fields])
+    broken = _opened_out(node, node.fields) or any([field.forced for field in fields])
     return group(concat(*parts, Break(" "), closing(node, "}")), broken)
 
 

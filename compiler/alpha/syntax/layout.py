@@ -32,13 +32,14 @@ _OPENS = frozenset({"_LPAR", "_LSQB", "_TLSQB", "_LBRACE"})
 class Layout:
     """The tokens of one declaration with its layout. The stack holds the columns of blocks and the open brackets."""
 
-    __slots__ = ("_first", "_lexer", "_source", "_stack", "previous")
+    __slots__ = ("_first", "_firsts", "_lexer", "_source", "_stack", "previous")
 
     def __init__(self, source: Source, lexer: Lexer) -> None:
         self._source = source
         self._lexer = lexer
         self._stack: list[int | Token] = [0]
         self._first: Token | None = None  # of the logical line
+        self._firsts: list[Token | None] = []  # of the lines around the open brackets
         self.previous: Token | None = None  # the last token that was read, newlines left out
 
     def tokens(self) -> Iterator[Token]:
@@ -52,9 +53,10 @@ class Layout:
                 break
             if token.kind in _CLOSES:
                 yield from self._close(token)
-            elif token.kind in _OPENS:
-                self._push(token, token)
             self._first, self.previous = self._first or token, token
+            if token.kind in _OPENS:
+                self._push(token, token)
+                self._firsts.append(self._first)
             yield token
         for level in reversed(self._stack):
             if isinstance(level, Token):
@@ -72,7 +74,8 @@ class Layout:
         item = not self._lexer.continues()
         top, previous, first = self._stack[-1], self.previous, self._first
         opens = previous is not None and (
-            previous.kind in OPENERS or (first is not None and first.kind == _BLOCK_HEADER)
+            previous.kind in OPENERS
+            or (first is not None and first.kind == _BLOCK_HEADER and isinstance(top, int))
         )
         if opens and item and (isinstance(top, Token) or column > top):
             self._push(column, token)
@@ -103,6 +106,7 @@ class Layout:
             self._stack.pop()
             yield _layout_token("_DEDENT", token)
         opening = self._stack.pop()
+        self._first = self._firsts.pop()
         assert isinstance(opening, Token)
         if opening.kind not in _CLOSES[token.kind]:
             raise Refused(errors.wrong_bracket(self._span(token), self._span(opening)))
