@@ -1,1 +1,4 @@
-"""Regions as loops over buffers with 16 logical lanes; direct templates; verifier."""
+"""Kernels: regions of loops over buffers, 16 logical lanes, and the direct lane that makes them from a graph.
+
+`node` and `operators` say what a kernel is, `verify` what it may be, `direct` how each operation becomes one.
+"""

@@ -1,0 +1,58 @@
+"""The worker process: LLVM IR text in, object files or assembly text out, until its input ends.
+
+Nothing here catches what LLVM does to the process: an internal error of LLVM aborts, and the compiler notices.
+No pass pipeline runs. The IR is what is compiled, as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import BinaryIO
+
+import llvmlite.binding as llvm
+
+from alpha.codegen.frames import Header, read_frame, write_frame
+
+
+def compiled(header: Header, ir: str) -> bytes:
+    """The object or assembly of a module. Raises RuntimeError with LLVM's words for text that is no valid module.
+
+    The code model and the relocation model are always given: llvmlite's defaults are those of a JIT.
+    """
+    module = llvm.parse_assembly(ir)
+    module.verify()
+    machine = llvm.Target.from_triple(str(header["triple"])).create_target_machine(
+        cpu=str(header["cpu"]),
+        features=str(header["features"]),
+        opt=int(header["level"]),
+        reloc="pic",
+        codemodel="small",
+    )
+    if header["action"] == "assembly":
+        return machine.emit_assembly(module).encode("utf-8")
+    return machine.emit_object(module)
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    while (frame := read_frame(requests)) is not None:
+        header, body = frame
+        try:
+            result = compiled(header, body.decode("utf-8"))
+        except RuntimeError as error:
+            write_frame(answers, {"status": "error"}, str(error).encode("utf-8"))
+        else:
+            write_frame(answers, {"status": "done"}, result)
+
+
+def main() -> None:
+    # Whatever else prints to the standard output must not land between frames.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()

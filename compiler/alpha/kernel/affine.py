@@ -1,0 +1,128 @@
+"""Index arithmetic as sums: what the verifier knows of an index.
+
+A form is a constant plus known factors times atoms. An atom is the index of a loop, the number of a lane, or a value of
+which only the interval is known (a quotient, a remainder, an element of an `index n` buffer). Intervals of forms follow
+from those of their atoms; the atoms of one form are distinct, so the interval of a sum over loops is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from alpha.kernel.builder import IOTA
+from alpha.kernel.node import LANES, Atom, Buffer, Compute, Constant, Load, Scalar, Variable
+
+Interval = tuple[int, int]
+UNKNOWN: Interval = (-(1 << 63), (1 << 63) - 1)
+
+
+class Lane:
+    """The atom that is 0 ... 15 in the lanes of a vector."""
+
+
+LANE = Lane()
+Part = Variable | Lane
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    constant: int
+    factors: Mapping[Part, int]
+
+
+class Indices:
+    """The forms of the integer variables of a kernel, filled in as its statements are read from the top."""
+
+    def __init__(self, buffers: Sequence[Buffer]) -> None:
+        self._buffers = buffers
+        self._forms: dict[Variable, Form] = {}
+        self._intervals: dict[Part, Interval] = {LANE: (0, LANES - 1)}
+
+    def loop(self, index: Variable, start: int, stop: int, step: int) -> None:
+        turns = max(0, -(-(stop - start) // step))
+        self._intervals[index] = (start, start + max(0, turns - 1) * step)
+
+    def form(self, atom: Atom) -> Form:
+        if isinstance(atom, Variable):
+            return self._forms.get(atom, Form(0, {atom: 1}))
+        if isinstance(atom.value, tuple):
+            steps = atom.value
+            stride = steps[1] - steps[0]
+            if steps == tuple(steps[0] + lane * stride for lane in IOTA):
+                return Form(steps[0], {LANE: stride} if stride else {})
+            return Form(0, {})
+        return Form(int(atom.value), {})
+
+    def interval(self, form: Form) -> Interval:
+        low = high = form.constant
+        for part, factor in form.factors.items():
+            first, last = self._intervals.get(part, UNKNOWN)
+            low += min(first * factor, last * factor)
+            high += max(first * factor, last * factor)
+        return low, high
+
+    def of_part(self, part: Part) -> Interval:
+        return self._intervals.get(part, UNKNOWN)
+
+    def load(self, statement: Load) -> None:
+        bound = self._buffers[statement.buffer].bound
+        if bound is not None:
+            self._intervals[statement.result] = (0, bound - 1)
+
+    def compute(self, statement: Compute) -> None:
+        """Notes what is known of the result; nothing if it is no whole number."""
+        result = statement.result
+        if not result.type.scalar.is_integer:
+            return
+        forms = [self.form(atom) for atom in statement.operands]
+        match statement.operator:
+            case "splat":
+                self._forms[result] = forms[0]
+            case "convert" if statement.operands[0].type.scalar.is_integer:
+                # Conversions of indices are exact: what does not fit is not known.
+                self._narrowed(result, forms[0])
+            case "add" if result.type.scalar is Scalar.I64:
+                self._forms[result] = _sum(forms[0], forms[1], 1)
+            case "sub" if result.type.scalar is Scalar.I64:
+                self._forms[result] = _sum(forms[0], forms[1], -1)
+            case "mul" if result.type.scalar is Scalar.I64:
+                if not forms[0].factors:
+                    self._forms[result] = _scaled(forms[1], forms[0].constant)
+                elif not forms[1].factors:
+                    self._forms[result] = _scaled(forms[0], forms[1].constant)
+            case "quotient" if not forms[1].factors and forms[1].constant > 0:
+                low, high = self.interval(forms[0])
+                if low >= 0:
+                    divisor = forms[1].constant
+                    self._intervals[result] = (low // divisor, high // divisor)
+            case "remainder" if not forms[1].factors and forms[1].constant > 0:
+                low, high = self.interval(forms[0])
+                if low >= 0:
+                    self._intervals[result] = (0, min(high, forms[1].constant - 1))
+
+    def _narrowed(self, result: Variable, form: Form) -> None:
+        low, high = self.interval(form)
+        bits = 8 * result.type.scalar.size
+        signed = result.type.scalar.is_signed
+        if -(1 << (bits - 1)) * signed <= low and high < 1 << (bits - signed):
+            self._forms[result] = form
+
+
+def _sum(a: Form, b: Form, sign: int) -> Form:
+    factors = dict(a.factors)
+    for part, factor in b.factors.items():
+        factors[part] = factors.get(part, 0) + sign * factor
+    return Form(
+        a.constant + sign * b.constant,
+        {part: factor for part, factor in factors.items() if factor},
+    )
+
+
+def _scaled(form: Form, by: int) -> Form:
+    if not by:
+        return Form(0, {})
+    return Form(form.constant * by, {part: factor * by for part, factor in form.factors.items()})
+
+
+__all__ = ["LANE", "Constant", "Form", "Indices", "Interval", "Lane", "Part"]

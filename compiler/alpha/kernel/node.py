@@ -1,0 +1,251 @@
+"""Kernels: frozen statements over typed values. The level that every target lowers from.
+
+A kernel is one launch. All extents are known, so loops have constant bounds; a value is a variable that one statement
+defines, or a constant; nothing is mutable. What a loop carries from one turn to the next it names (`Carried`), so the
+order of every accumulation is written down and stays what it is.
+
+Values have 1 or 16 lanes. The 16 lanes are logical: a target may hold them in one register, two or four, and the bits
+do not show which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from alpha.base.dtype import Dtype
+from alpha.base.span import Span
+
+LANES = 16
+
+
+class Scalar(Enum):
+    """The scalar types of values. `bf16` and `f16` are storage: they are moved and converted, never computed with.
+
+    `i64` is also the type of every index. `bool` is one byte, 0 or 1, in a buffer.
+    """
+
+    F64 = "f64"
+    F32 = "f32"
+    BF16 = "bf16"
+    F16 = "f16"
+    I64 = "i64"
+    U64 = "u64"
+    I32 = "i32"
+    U32 = "u32"
+    U16 = "u16"
+    U8 = "u8"
+    BOOL = "bool"
+
+    @property
+    def size(self) -> int:
+        """Bytes of one element in a buffer."""
+        return _SIZES[self]
+
+    @property
+    def is_float(self) -> bool:
+        """Whether arithmetic on it is IEEE arithmetic."""
+        return self in (Scalar.F64, Scalar.F32)
+
+    @property
+    def is_signed(self) -> bool:
+        return self in (Scalar.I64, Scalar.I32)
+
+    @property
+    def is_integer(self) -> bool:
+        return self in _INTEGERS
+
+
+_SIZES = {
+    Scalar.F64: 8,
+    Scalar.F32: 4,
+    Scalar.BF16: 2,
+    Scalar.F16: 2,
+    Scalar.I64: 8,
+    Scalar.U64: 8,
+    Scalar.I32: 4,
+    Scalar.U32: 4,
+    Scalar.U16: 2,
+    Scalar.U8: 1,
+    Scalar.BOOL: 1,
+}
+_INTEGERS = frozenset(
+    {Scalar.I64, Scalar.U64, Scalar.I32, Scalar.U32, Scalar.U16, Scalar.U8},
+)
+
+
+def scalar_of(dtype: Dtype) -> Scalar:
+    """The scalar type that holds elements of a dtype; they share their names."""
+    return Scalar(dtype.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    scalar: Scalar
+    lanes: int = 1
+
+    def __str__(self) -> str:
+        return self.scalar.value if self.lanes == 1 else f"{self.scalar.value}x{self.lanes}"
+
+
+INDEX = ValueType(Scalar.I64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Variable:
+    """Defined by exactly one statement or loop. `serial` numbers the variables of a kernel."""
+
+    serial: int
+    type: ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One number in every lane, or with a tuple one number a lane. Floats are exactly of their type."""
+
+    value: int | float | bool | tuple[int, ...]
+    type: ValueType
+
+
+Atom = Variable | Constant
+
+
+class Space(Enum):
+    """Where a buffer lies. Host kernels know the arena only; devices add memory shared by a block."""
+
+    ARENA = "arena"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """`count` elements. `bound` is n where every element is known to be in 0 ... n - 1.
+
+    `name` is unique in the kernel's program; `offset` is the place in the arena in bytes, None until it is planned.
+    """
+
+    name: str
+    scalar: Scalar
+    count: int
+    bound: int | None = None
+    space: Space = Space.ARENA
+    offset: int | None = None
+
+    @property
+    def bytes(self) -> int:
+        return self.count * self.scalar.size
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """`result = operator(operands)`; the operator is a row of `operators.TABLE`."""
+
+    result: Variable
+    operator: str
+    operands: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Elements of buffer number `buffer` of the kernel.
+
+    With an index of one lane, a result of 16 lanes is the 16 elements from there on; with an index of 16 lanes each
+    lane reads its own element.
+    """
+
+    result: Variable
+    buffer: int
+    index: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Writes one element, or 16 in a row from `index` on."""
+
+    buffer: int
+    index: Atom
+    value: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A value that goes round a loop: `inside` is `initial` in the first turn and then the `next` of the turn before.
+
+    `result` is the last `next` (or `initial` if the loop has no turn), visible behind the loop.
+    """
+
+    result: Variable
+    inside: Variable
+    initial: Atom
+    next: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`index` takes start, start + step, ... below `stop`, in ascending order.
+
+    A parallel loop has start 0, step 1 and nothing carried; its turns are split among the parts of a launch.
+    """
+
+    index: Variable
+    start: int
+    stop: int
+    step: int
+    parallel: bool
+    carried: tuple[Carried, ...]
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Runs `body` where the condition (bool, one lane) holds."""
+
+    condition: Atom
+    body: tuple[Statement, ...]
+
+
+Statement = Compute | Load | Store | Loop | If
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One launch. `operation` is the graph operation it came from, `work` about how many element operations it does.
+
+    `written` are the numbers of the buffers it stores to, which it does not load from, except in a kernel with
+    `accumulates`. `parallel` says that it is worth splitting; its results never depend on the number of parts.
+    `aligned` are the numbers of buffers of which it loads, for each element it stores, the element in the same place
+    and none else: such a buffer may share its bytes with the one stored to.
+    """
+
+    symbol: str
+    operation: str
+    buffers: tuple[Buffer, ...]
+    written: tuple[int, ...]
+    body: tuple[Statement, ...]
+    parallel: bool
+    work: int
+    accumulates: bool = False
+    aligned: tuple[int, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def reads(self) -> tuple[Buffer, ...]:
+        return tuple(
+            buffer for place, buffer in enumerate(self.buffers) if place not in self.written
+        )
+
+    @property
+    def writes(self) -> tuple[Buffer, ...]:
+        return tuple(self.buffers[place] for place in self.written)
+
+
+def definitions(statement: Statement) -> Sequence[Variable]:
+    """The variables a statement defines for what follows it."""
+    match statement:
+        case Compute(result=result) | Load(result=result):
+            return (result,)
+        case Loop(carried=carried):
+            return tuple(item.result for item in carried)
+        case _:
+            return ()

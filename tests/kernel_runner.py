@@ -1,0 +1,164 @@
+"""Runs kernels on the build machine, for tests: lowers a graph, lays its buffers out one after the other, and calls each
+kernel in a child process that loads the worker's IR with LLVM's JIT.
+
+The child keeps a crash of tested code away from the tests. What it runs is the text that `codegen` makes, compiled with
+the settings of the worker for the same processor.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy
+
+from alpha.base.dtype import Dtype, TensorType
+from alpha.codegen.frames import read_frame, write_frame
+from alpha.codegen.llvm import kernels_ir
+from alpha.graph.node import Graph
+from alpha.graph.passes import optimise
+from alpha.kernel.lower import Lowered, lower
+from alpha.kernel.node import Kernel
+from alpha.targets import HOSTS
+
+Array = Any
+X86 = HOSTS[0]
+GUARD = 64
+FILL = 0xA5
+
+MEMORY: Mapping[Dtype, Any] = {
+    Dtype.F64: numpy.float64,
+    Dtype.F32: numpy.float32,
+    Dtype.BF16: numpy.uint16,
+    Dtype.F16: numpy.float16,
+    Dtype.I64: numpy.int64,
+    Dtype.I32: numpy.int32,
+    Dtype.U32: numpy.uint32,
+    Dtype.U8: numpy.uint8,
+    Dtype.BOOL: numpy.uint8,
+}
+
+
+def to_memory(dtype: Dtype, value: Array) -> bytes:
+    """The bytes of an array held as the reference holds it."""
+    if dtype is Dtype.BF16:
+        value = numpy.asarray(value, numpy.float32).view(numpy.uint32) >> 16
+    with numpy.errstate(over="ignore"):
+        return numpy.ascontiguousarray(value).astype(MEMORY[dtype]).tobytes()
+
+
+def from_memory(type_: TensorType, data: bytes) -> Array:
+    value = numpy.frombuffer(data, MEMORY[type_.dtype]).reshape(type_.shape)
+    if type_.dtype is Dtype.BF16:
+        return (value.astype(numpy.uint32) << 16).view(numpy.float32)
+    if type_.dtype is Dtype.F16:
+        return value.astype(numpy.float32)
+    return value.astype(numpy.bool_) if type_.dtype is Dtype.BOOL else value
+
+
+class Runner:
+    """One child process; `run` gives the outputs of a graph."""
+
+    def __init__(self) -> None:
+        self.child = subprocess.Popen(
+            (sys.executable, __file__), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def close(self) -> None:
+        assert self.child.stdin and self.child.stdout
+        self.child.stdin.close()
+        self.child.wait(30)
+        self.child.stdout.close()
+
+    def call(self, ir: str, kernels: Sequence[Kernel], arena: bytes, parts: int) -> bytes:
+        """The arena after all kernels ran, each as `parts` parts, the last part first."""
+        assert self.child.stdin and self.child.stdout
+        names = " ".join(kernel.symbol for kernel in kernels)
+        text = ir.encode()
+        header = {"names": names, "parts": parts, "code": len(text)}
+        write_frame(self.child.stdin, header, text + arena)
+        answer = read_frame(self.child.stdout)
+        assert answer is not None, "the kernels crashed"
+        return answer[1]
+
+    def run(self, graph: Graph, inputs: Mapping[str, Array], parts: int = 1) -> dict[str, Array]:
+        graph = optimise(graph)
+        found = self.run_lowered(lower(graph), inputs, parts)
+        return {name: found[name].reshape(node.type.shape) for name, node in graph.outputs}
+
+    def run_lowered(
+        self, lowered: Lowered, inputs: Mapping[str, Array], parts: int = 1
+    ) -> dict[str, Array]:
+        """Checks, too, that nothing outside of the buffers was written, and that inputs are unchanged."""
+        places: dict[str, int] = {}
+        size = GUARD
+        types = {name: node.type for name, node in lowered.nodes.items()}
+        for name, type_ in types.items():
+            places[name] = size
+            size += -(-type_.bytes // 64) * 64 + GUARD
+        arena = bytearray([FILL]) * size
+        for name, _ in lowered.inputs:
+            data = to_memory(types[name].dtype, inputs[name])
+            arena[places[name] : places[name] + len(data)] = data
+        kernels = [
+            replace(
+                kernel,
+                buffers=tuple(replace(item, offset=places[item.name]) for item in kernel.buffers),
+            )
+            for kernel in lowered.kernels
+        ]
+        after = self.call(kernels_ir(kernels, X86), kernels, bytes(arena), parts)
+        holes = bytearray(after)
+        for name, type_ in types.items():
+            start, end = places[name], places[name] + type_.bytes
+            if name in dict(lowered.inputs):
+                assert after[start:end] == arena[start:end], f"input {name} was written"
+            holes[start:end] = bytes([FILL]) * type_.bytes
+        assert holes == bytes([FILL]) * size, "a kernel wrote outside of its buffers"
+        found: dict[str, Array] = {}
+        outputs = dict(lowered.outputs)
+        for name, buffer in outputs.items():
+            type_ = types[buffer.name]
+            start = places[buffer.name]
+            found[name] = from_memory(type_, after[start : start + type_.bytes])
+        return found
+
+
+def serve() -> None:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    while (frame := read_frame(requests)) is not None:
+        header, body = frame
+        length = int(header["code"])
+        text, arena = body[:length].decode(), body[length:]
+        # The JIT looks functions up by name, which hidden ones do not have.
+        module = llvm.parse_assembly(text.replace("define hidden", "define"))
+        module.verify()
+        target = llvm.Target.from_triple(X86.triple)
+        machine = target.create_target_machine(
+            cpu=X86.cpu, features=X86.features, opt=1, reloc="pic", codemodel="small", jit=True
+        )
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        room = ctypes.create_string_buffer(len(arena) + 64)
+        base = -(-ctypes.addressof(room) // 64) * 64
+        ctypes.memmove(base, arena, len(arena))
+        parts = int(header["parts"])
+        shape = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        for name in str(header["names"]).split():
+            kernel = shape(engine.get_function_address(name))
+            for part in reversed(range(parts)):
+                kernel(base, part, parts)
+        write_frame(answers, {}, ctypes.string_at(base, len(arena)))
+        del engine
+
+
+if __name__ == "__main__":
+    serve()
