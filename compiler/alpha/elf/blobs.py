@@ -8,7 +8,7 @@ from typing import Final
 
 from alpha.elf import form
 from alpha.elf.errors import Fault, LinkError
-from alpha.elf.read import LARGEST_ALIGNMENT, LARGEST_SECTION, Object, Section, Symbol
+from alpha.elf.read import LARGEST_ALIGNMENT, Object, Section, Symbol
 
 SECTION: Final = ".alpha.data"
 
@@ -30,8 +30,6 @@ def blobs_object(machine: int, blobs: Sequence[Blob]) -> Object:
         where = f"blobs: {blob.symbol}"
         if blob.align < 1 or blob.align & (blob.align - 1) or blob.align > LARGEST_ALIGNMENT:
             raise LinkError(Fault.BAD_ALIGNMENT, where, str(blob.align))
-        if len(blob.data) >= LARGEST_SECTION:
-            raise LinkError(Fault.TOO_LARGE, where)
         # A place needs a byte to stand on, even where the blob has none.
         data = blob.data or b"\0"
         sections.append(

@@ -130,11 +130,7 @@ def _symbols(
             if not symbol.name or not 0 < symbol.section < form.SHN_LORESERVE:
                 continue
             section = each.sections[symbol.section]
-            if (
-                symbol.kind == form.STT_SECTION
-                or not section.allocated
-                or section not in collection.homes
-            ):
+            if not section.allocated or section not in collection.homes:
                 continue
             address = layout.address(collection, Place(section, symbol.value))
             row = form.SYMBOL.pack(

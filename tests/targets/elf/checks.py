@@ -22,6 +22,8 @@ from targets.elf.hand_made import (
     Part,
     build,
     code,
+    edit_header,
+    edit_section,
     edit_symbol,
     frames,
 )
@@ -343,6 +345,7 @@ def check_debugging_information_is_joined_and_can_be_left_out(elf: Linker) -> No
             _section(image, ".debug_str")[2:3] == (0x30,)
             and _section(image, ".debug_str").entry == 1
         )
+        assert _section(image, ".debug_info").flags == 0
         bare = _image(elf, one("_start"), one("g"), machine=machine, debug=False)
         assert [
             s.name for s in bare.sections if s.name.startswith((".debug", ".symtab", ".strtab"))
@@ -435,9 +438,9 @@ def check_the_file_header(elf: Linker) -> None:
 def check_section_headers(elf: Linker) -> None:
     pointer = Part(".data.rel.ro", ALLOC | WRITE, bytes(8), 8, ((0, 1, "_start", 0),))
     load = code(data=bytes(4), relocations=((0, 9, "_start", 0),))
-    image = _image(
-        elf, build([load, pointer, frames([1], ["_start"])], [START]), blobs=(("blob", b"x", 32),)
-    )
+    text = Part(".rodata.str", ALLOC | 0x30, b"text\0", entry_size=1)
+    parts = [load, text, pointer, frames([1], ["_start"])]
+    image = _image(elf, build(parts, [START]), blobs=(("blob", b"x", 32),))
     assert {
         section.name: (
             section.kind,
@@ -455,6 +458,7 @@ def check_section_headers(elf: Linker) -> None:
         ".gnu.hash": (0x6FFFFFF6, 2, ".dynsym", 0, 8, 0),
         ".dynstr": (3, 2, "", 0, 1, 0),
         ".rela.dyn": (4, 2, ".dynsym", 0, 8, 24),
+        ".rodata": (1, 2, "", 0, 1, 0),
         ".alpha.data": (1, 2, "", 0, 32, 0),
         ".eh_frame_hdr": (1, 2, "", 0, 4, 0),
         ".eh_frame": (1, 2, "", 0, 8, 0),
@@ -516,6 +520,21 @@ def check_strings_of_different_shapes_are_no_longer_mergeable(elf: Linker) -> No
 
     section = _section(_image(elf, one(".text", 1), one(".text.b", 2)), ".debug_str")
     assert (section.flags, section.entry, section.size) == (0, 0, 8)
+
+
+def check_unusual_objects_that_are_sound(elf: Linker) -> None:
+    good = build([code()], [START])
+    data_alone = edit_section(build([Part(".rodata", ALLOC, b"x")], []), ".symtab", kind=0)
+    _image(elf, edit_header(good, abi=3), data_alone)
+    once = edit_section(
+        build([code(), Part(".rela.text", 0, b"", kind=4, entry_size=24)], [START]),
+        ".rela.text",
+        link=3,
+        info=1,
+    )
+    _image(elf, once)
+    wide = build([code(ARM), Part(".rodata", ALLOC, b"x", 0x10000)], [START], ARM)
+    _image(elf, wide, machine=ARM)
 
 
 def check_a_page_is_the_largest_alignment(elf: Linker) -> None:

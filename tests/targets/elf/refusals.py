@@ -26,6 +26,7 @@ from targets.elf.hand_made import (
     edit_section,
     edit_symbol,
     frames,
+    section_numbers,
     section_offset,
 )
 
@@ -87,6 +88,19 @@ def _cie(**changes: bytes) -> bytes:
     return struct.pack("<I", len(body)) + body
 
 
+def _two_symbol_tables() -> bytes:
+    data = _with(Part(".symtab2", 0, bytes(24), kind=2, entry_size=24))
+    return edit_section(data, ".symtab2", link=section_numbers(data)[".strtab"], info=1)
+
+
+def _relocated_twice() -> bytes:
+    data = _with(*(Part(name, 0, b"", kind=4, entry_size=24) for name in (".rela.text", ".rela.2")))
+    symbols = section_numbers(data)[".symtab"]
+    for name in (".rela.text", ".rela.2"):
+        data = edit_section(data, name, link=symbols, info=1)
+    return data
+
+
 def _property(data: bytes) -> bytes:
     return _with(Part(".note.gnu.property", ALLOC, data, 8, kind=7))
 
@@ -133,7 +147,7 @@ REFUSALS = [
     Refusal("too many sections", "MALFORMED", (edit_header(GOOD, count=0xFF00),)),
     Refusal("a section table outside", "OUTSIDE_FILE", (edit_header(GOOD, section_table=1 << 63),)),
     Refusal("a section table cut short", "OUTSIDE_FILE", (GOOD[:-1],)),
-    Refusal("names in no section", "MALFORMED", (edit_header(GOOD, names=99),)),
+    Refusal("names in no section", "MALFORMED", (edit_header(GOOD, names=5),)),
     Refusal("names in a section of code", "MALFORMED", (edit_header(GOOD, names=1),)),
     # Sections
     Refusal("a section outside", "OUTSIDE_FILE", (edit_section(GOOD, ".text", offset=len(GOOD)),)),
@@ -154,7 +168,11 @@ REFUSALS = [
         (_patched(GOOD, section_offset(GOOD, ".shstrtab") + 2, b"\xff"),),
     ),
     Refusal("an alignment of three", "BAD_ALIGNMENT", (edit_section(GOOD, ".text", align=3),)),
-    Refusal("a huge alignment", "BAD_ALIGNMENT", (edit_section(GOOD, ".text", align=1 << 17),)),
+    Refusal(
+        "a huge alignment",
+        "BAD_ALIGNMENT",
+        (_with(Part(".debug_str", 0x30, b"x\0", 1 << 17, entry_size=1)),),
+    ),
     Refusal(
         "an alignment beyond the page",
         "BAD_ALIGNMENT",
@@ -234,18 +252,15 @@ REFUSALS = [
         (_property(_patched(_PROPERTY[:20], 4, b"\x04")),),
     ),
     # Symbols
-    Refusal(
-        "two symbol tables",
-        "MALFORMED",
-        (_with(Part(".symtab2", 0, bytes(24), kind=2, entry_size=24)),),
-    ),
+    Refusal("two symbol tables", "MALFORMED", (_two_symbol_tables(),)),
     Refusal(
         "symbols of another size", "MALFORMED", (edit_section(GOOD, ".symtab", entry_size=16),)
     ),
     Refusal("half a symbol", "MALFORMED", (edit_section(GOOD, ".symtab", size=47),)),
-    Refusal("symbols without names", "MALFORMED", (edit_section(GOOD, ".symtab", link=99),)),
+    Refusal("symbols without names", "MALFORMED", (edit_section(GOOD, ".symtab", link=5),)),
     Refusal("symbols named by code", "MALFORMED", (edit_section(GOOD, ".symtab", link=1),)),
     Refusal("a symbol name outside", "BAD_NAME", (edit_symbol(GOOD, 1, name=99),)),
+    Refusal("a symbol name without end", "BAD_NAME", (edit_section(GOOD, ".strtab", size=7),)),
     Refusal("a global among locals", "MALFORMED", (edit_section(GOOD, ".symtab", info=2),)),
     Refusal("a local among globals", "MALFORMED", (edit_section(GOOD, ".symtab", info=0),)),
     Refusal("a symbol of no section", "MALFORMED", (edit_symbol(GOOD, 1, section=77),)),
@@ -303,18 +318,9 @@ REFUSALS = [
     Refusal(
         "relocations of symbols outside",
         "MALFORMED",
-        (edit_section(RELOCATED, ".rela.text", link=99),),
+        (edit_section(RELOCATED, ".rela.text", link=6),),
     ),
-    Refusal(
-        "relocations twice",
-        "MALFORMED",
-        (
-            _with(
-                Part(".rela.text", 0, bytes(24), kind=4, entry_size=24),
-                Part(".rela.2", 0, b"", kind=4, entry_size=24),
-            ),
-        ),
-    ),
+    Refusal("relocations twice", "MALFORMED", (_relocated_twice(),)),
     Refusal(
         "relocations of zeros",
         "MALFORMED",

@@ -187,6 +187,13 @@ CASES = [
         (0x3FEFFFFF, 0x40000000, FIT),
         (0x40000000, 0x40000001, PLACE),
     ),
+    # What stood in the field is replaced, whatever it was; every other bit is kept.
+    *_arm(273, "ffffffff", (0x1008, 0x1000, "5f0000ff")),
+    *_arm(274, "ffffffff", (0x1009, 0x1000, "5f0000bf")),
+    *_arm(275, "ffffffff", (0x9000, 0x1000, "5f00009f")),
+    *_arm(277, "ffffffff", (0x1003, 0x1000, "ff0fc0ff")),
+    *_arm(279, "ffffffff", (0x1008, 0x1000, "5f00f8ff")),
+    *_arm(283, "ffffffff", (0x1008, 0x1000, "020000fc")),
     *_page(275),
     *_page(311, got=True),
     *_low12(277, 0, "ff030091"),  # add sp, sp, #0

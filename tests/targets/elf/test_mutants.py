@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
 
 from targets.elf.broken_images import BROKEN, check_broken, check_sound
 from targets.elf.checks import CHECKS, check_refusal, check_relocation
-from targets.elf.linker_under_test import Linker
+from targets.elf.linker_under_test import REAL, Linker, mutant, source
+from targets.elf.mutants import MUTANTS
 from targets.elf.refusals import REFUSALS
 from targets.elf.relocation_table import CASES
 
 
 def _all(elf: Linker) -> Iterator[tuple[str, Callable[[], None]]]:
-    for check in CHECKS:
-        yield check.__name__, lambda check=check: check(elf)  # type: ignore[misc]
-    yield "check_sound", lambda: check_sound(elf)
-    for case in CASES:
-        yield f"relocation {case.title}", lambda case=case: check_relocation(elf, case)  # type: ignore[misc]
-    for refusal in REFUSALS:
-        yield f"refusal {refusal.title}", lambda refusal=refusal: check_refusal(elf, refusal)  # type: ignore[misc]
-    for broken in BROKEN:
-        yield f"broken {broken.title}", lambda broken=broken: check_broken(elf, broken)  # type: ignore[misc]
+    yield from ((check.__name__, partial(check, elf)) for check in (*CHECKS, check_sound))
+    yield from (
+        (f"relocation {case.title}", partial(check_relocation, elf, case)) for case in CASES
+    )
+    yield from ((f"refusal {case.title}", partial(check_refusal, elf, case)) for case in REFUSALS)
+    yield from ((f"broken {case.title}", partial(check_broken, elf, case)) for case in BROKEN)
 
 
 def killer(elf: Linker) -> str | None:
@@ -31,3 +32,21 @@ def killer(elf: Linker) -> str | None:
         except Exception:
             return name
     return None
+
+
+def test_the_linker_itself_survives() -> None:
+    assert killer(REAL) is None
+    assert killer(mutant("reloc", source("reloc"))) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "number", range(len(MUTANTS)), ids=lambda number: f"{MUTANTS[number][0]}-{number}"
+)
+def test_a_seeded_bug_is_caught(number: int) -> None:
+    module, before, after = MUTANTS[number]
+    text = source(module)
+    assert before in text, "the mutant no longer applies: seed it anew"
+    assert killer(mutant(module, text.replace(before, after, 1))) is not None, (
+        f"{before} -> {after}"
+    )
