@@ -209,6 +209,27 @@ class TestWrongPolicies:
         assert (second.kind, second.metric, second.patience) == ("Plateau", "largest", 2)
 
 
+class TestFaultsAreReportedOnce:
+    def faults(self, folder: Path, body: str) -> list[str]:
+        write_package(folder, {"Main": body})
+        evaluator, diagnostics = open_package(folder, "Main")
+        evaluator.check_module("Main")
+        return [item.code for item in diagnostics.errors]
+
+    def test_a_learner_and_its_policy_share_a_fault(self, tmp_path: Path) -> None:
+        evaluator, diagnostics = tiny(
+            tmp_path, "    mean[batch] (e * e)", "    mean[batch] (b.y * b.y)"
+        )
+        evaluator.check_module("Tiny.Run")
+        assert [item.code for item in diagnostics.errors] == ["E0612"]
+
+    def test_a_budget_is_used_up_once(self, tmp_path: Path) -> None:
+        body = "module Main budget 100\n\n" + "".join(
+            f"sum{n} : Int\nsum{n} = total (range 0 1_000)\n\n" for n in range(3)
+        )
+        assert self.faults(tmp_path, body) == ["E0502"]
+
+
 KEYED = (
     TINY.replace(
         "  loss net (b : Batch [batch]) =\n    let e = net.forward b.x - b.y\n",

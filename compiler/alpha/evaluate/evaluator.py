@@ -10,7 +10,7 @@ from alpha.core import term as core
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
 from alpha.evaluate import demands as platform
-from alpha.evaluate import system_errors
+from alpha.evaluate import errors, system_errors
 from alpha.evaluate.demands import Demands
 from alpha.evaluate.files import FileAccess
 from alpha.evaluate.intrinsics.table import operations
@@ -88,8 +88,10 @@ class Evaluator:
                 )
         system = self._value(entries["system"], symbol)
         device = entries["device"]
-        assert isinstance(device, core.Global)
-        assert isinstance(system, PolicyValue)
+        if not isinstance(device, core.Global):
+            raise Refused(errors.not_yet("a device that is no profile's name", device.span))
+        if not isinstance(system, PolicyValue):
+            raise Refused(errors.not_yet("a pairing with a host value", entries["system"].span))
         admit = self._value(entries["admit"], symbol)
         output, artifact = (self._value(entries[name], symbol) for name in ("output", "artifact"))
         assert isinstance(admit, Scalar)
@@ -144,11 +146,17 @@ class Evaluator:
         trainer.predict()
 
     def _report(self, evaluate: Callable[[], object]) -> None:
+        """Report the faults of an evaluation, each place once: a learner is evaluated again for each of its policies,
+        and everything of a module fails when its budget is used up."""
+        faults: tuple[Diagnostic, ...] = ()
         try:
-            fault = evaluate()
+            result = evaluate()
+            if isinstance(result, Diagnostic):
+                faults = (result,)
         except Refused as refused:
-            for diagnostic in refused.diagnostics:
-                self._diagnostics.report(diagnostic)
-        else:
-            if isinstance(fault, Diagnostic):
+            faults = refused.diagnostics
+        reported = {(item.code, item.span) for item in self._diagnostics.items}
+        exhausted = {item.message for item in self._diagnostics.items if item.code == "E0502"}
+        for fault in faults:
+            if (fault.code, fault.span) not in reported and fault.message not in exhausted:
                 self._diagnostics.report(fault)
