@@ -1,1 +1,1 @@
-"""Regions to exact numbers: arena, live ranges, launch order, demands with their derivations."""
+"""Exact numbers for a build: every buffer's place and live range, every launch, every demand with its derivation."""

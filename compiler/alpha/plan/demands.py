@@ -1,0 +1,109 @@
+"""What a host build demands of its machine, each amount derived down to the source (language page, section 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from alpha.base.dtype import TensorType
+from alpha.base.host import HostTarget
+from alpha.base.span import Span
+from alpha.core.term import Amount
+from alpha.kernel.node import Kernel
+from alpha.plan.plan import Buffer, Demand, Derivation, ProgramPlan
+
+BYTES = (1, 0, 0)
+ADDRESS_WIDTH = 64
+GROUPS = (("net.", "parameters"), ("slots.", "optimizer slots"), ("batch.", "one batch"))
+
+
+def demands(
+    host: HostTarget,
+    arena: int,
+    buffers: Sequence[Buffer],
+    programs: Sequence[ProgramPlan],
+    kernels: Sequence[Kernel],
+) -> tuple[Demand, ...]:
+    """In the fixed order: instruction-set, cpu-level, memory-bytes, address-width."""
+    memory = _memory(arena, buffers, programs, kernels)
+    return (
+        _demand("instruction-set", "Feature", "Exactly", host.machine, f"code for {host.name}"),
+        _demand("cpu-level", "Feature", "AtLeast", host.cpu_level, f"code for {host.cpu}"),
+        Demand("memory-bytes", "Resource", "AtLeast", Amount(Fraction(arena), BYTES), memory),
+        _demand("address-width", "Abi", "Exactly", ADDRESS_WIDTH, f"code for {host.name}"),
+    )
+
+
+def _demand(name: str, kind: str, bound: str, amount: int, text: str) -> Demand:
+    return Demand(name, kind, bound, Amount(Fraction(amount)), Derivation(text, amount))
+
+
+def _memory(
+    arena: int,
+    buffers: Sequence[Buffer],
+    programs: Sequence[ProgramPlan],
+    kernels: Sequence[Kernel],
+) -> Derivation:
+    lasting = [buffer for buffer in buffers if not buffer.program]
+    parts: list[Derivation] = []
+    rest = list(lasting)
+    for prefix, text in GROUPS:
+        group = [buffer for buffer in rest if buffer.name.startswith(prefix)]
+        rest = [buffer for buffer in rest if not buffer.name.startswith(prefix)]
+        parts.extend(_group(text, group))
+    parts.extend(_group("numbers between host and programs", rest))
+    held = sum(part.amount for part in parts)
+    workspace = arena - held
+    if workspace:
+        parts.append(_workspace(workspace, buffers, programs, kernels))
+    return Derivation("the arena: everything a run keeps in memory", arena, parts=tuple(parts))
+
+
+def _group(text: str, buffers: Sequence[Buffer]) -> list[Derivation]:
+    """One group of lasting buffers with its leaves; places start at multiples of 64 bytes, which costs a leaf."""
+    if not buffers:
+        return []
+    leaves = [_leaf(buffer) for buffer in buffers]
+    return [_sum(text, leaves, sum(-(-buffer.bytes // 64) * 64 for buffer in buffers))]
+
+
+def _workspace(
+    amount: int,
+    buffers: Sequence[Buffer],
+    programs: Sequence[ProgramPlan],
+    kernels: Sequence[Kernel],
+) -> Derivation:
+    """The program that reaches highest, at the launch with the most live bytes."""
+    own = [buffer for buffer in buffers if buffer.program]
+    top = max(own, key=lambda buffer: buffer.offset + buffer.bytes).program
+    program = next(item for item in programs if item.name == top)
+    mine = [buffer for buffer in own if buffer.program == top]
+
+    def live(launch: int) -> list[Buffer]:
+        return [buffer for buffer in mine if buffer.first <= launch <= buffer.last]
+
+    peak = max(
+        range(len(program.regions)),
+        key=lambda launch: (sum(buffer.bytes for buffer in live(launch)), -launch),
+    )
+    region = program.regions[peak]
+    operation = next(item.operation for item in kernels if item.symbol == region.symbol)
+    leaves = [_leaf(buffer) for buffer in sorted(live(peak), key=lambda item: item.offset)]
+    text = f"workspace at its peak: launch {peak} of `{top}`, {operation}"
+    return _sum(text, leaves, amount, region.span)
+
+
+def _sum(text: str, leaves: list[Derivation], amount: int, span: Span | None = None) -> Derivation:
+    unused = amount - sum(leaf.amount for leaf in leaves)
+    if unused:
+        leaves = [*leaves, Derivation("alignment and gaps", unused)]
+    return Derivation(text, amount, span, tuple(leaves))
+
+
+def _leaf(buffer: Buffer) -> Derivation:
+    return Derivation(f"{buffer.name}: {_product(buffer.type)}", buffer.bytes, buffer.span)
+
+
+def _product(type_: TensorType) -> str:
+    """`64 x 32 x 4 B`."""
+    return " x ".join([*(f"{size:,}" for size in type_.shape), f"{type_.dtype.size} B"])

@@ -1,0 +1,83 @@
+"""Where the outputs of a program end: the state, and the numbers that the host reads, have lasting places (homes).
+
+A kernel writes an output straight into its home if nothing reads the home's old value later. Otherwise the output is
+made elsewhere and copied when the program ends: first what is itself an old value that other copies would overwrite,
+into a place of its own, then everything into its home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from alpha.kernel.direct.movement import copy_kernel
+from alpha.kernel.lower import Lowered
+from alpha.kernel.node import Buffer, Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Housed:
+    """A program whose outputs reach their homes.
+
+    `places` maps the name of a buffer to the home it is: inputs, and outputs written in place. All other buffers belong
+    to the workspace; `fresh` are those of them that copies added, with the buffer each is a copy of.
+    """
+
+    lowered: Lowered
+    kernels: tuple[Kernel, ...]
+    places: Mapping[str, str]
+    fresh: Mapping[str, str]
+
+
+def housed(lowered: Lowered, homes: Mapping[str, str]) -> Housed:
+    """`homes` gives the home of inputs and outputs by their names; what has none stays in the workspace."""
+    inputs = {buffer.name: homes[name] for name, buffer in lowered.inputs if name in homes}
+    kernels = list(lowered.kernels)
+    fresh: dict[str, str] = {}
+    copies: list[tuple[Buffer, str]] = []
+    places = dict(inputs)
+    waiting: list[tuple[Buffer, str]] = []
+    for name, buffer in lowered.outputs:
+        home = homes.get(name)
+        if home is None or inputs.get(buffer.name) == home:
+            continue
+        if buffer.name in inputs:
+            kept = replace(buffer, name=f"{buffer.name}.kept.{len(fresh)}")
+            fresh[kept.name] = buffer.name
+            kernels.append(_copy(lowered, kernels, buffer, kept))
+            copies.append((kept, home))
+        else:
+            waiting.append((buffer, home))
+    for buffer, home in waiting:
+        if buffer.name not in places and _in_place(kernels, inputs, buffer, home):
+            places[buffer.name] = home
+        else:
+            copies.append((buffer, home))
+    for buffer, home in copies:
+        target = replace(buffer, name=f"home.{home}")
+        places[target.name] = home
+        kernels.append(_copy(lowered, kernels, buffer, target))
+    return Housed(lowered, tuple(kernels), places, fresh)
+
+
+def _in_place(kernels: list[Kernel], inputs: Mapping[str, str], buffer: Buffer, home: str) -> bool:
+    """Whether the kernel that writes `buffer` may write into `home`: nothing reads the old value after it does."""
+    writer = next(
+        place
+        for place, kernel in enumerate(kernels)
+        if buffer.name in {item.name for item in kernel.writes}
+    )
+    for place, kernel in enumerate(kernels):
+        for number, item in enumerate(kernel.buffers):
+            if number in kernel.written or inputs.get(item.name) != home:
+                continue
+            if place > writer or (place == writer and number not in kernel.aligned):
+                return False
+    return True
+
+
+def _copy(lowered: Lowered, kernels: list[Kernel], source: Buffer, target: Buffer) -> Kernel:
+    kernel = copy_kernel(f"{lowered.name}.{len(kernels)}.copy", source, target)
+    return replace(
+        kernel, span=lowered.nodes[source.name].span if source.name in lowered.nodes else None
+    )

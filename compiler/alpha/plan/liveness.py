@@ -1,0 +1,46 @@
+"""When each workspace buffer of a program holds a value that is still read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from alpha.base.dtype import TensorType
+from alpha.base.span import Span
+from alpha.plan.homes import Housed
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A buffer of the workspace, live from launch `first` to launch `last`, both included."""
+
+    name: str
+    type: TensorType
+    first: int
+    last: int
+    span: Span | None
+
+
+def ranges(program: Housed) -> list[Range]:
+    """The live ranges, by their first launch.
+
+    An input is there before the first launch and an output is read behind the last one, whatever reads them between.
+    """
+    end = len(program.kernels) - 1
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for name, buffer in program.lowered.inputs:
+        if name not in program.places:
+            first[buffer.name], last[buffer.name] = 0, 0
+    for place, kernel in enumerate(program.kernels):
+        for buffer in kernel.buffers:
+            if buffer.name not in program.places:
+                first.setdefault(buffer.name, place)
+                last[buffer.name] = place
+    for _, buffer in program.lowered.outputs:
+        if buffer.name in first:
+            last[buffer.name] = max(end, 0)
+    found = []
+    for name, start in first.items():
+        node = program.lowered.nodes[program.fresh.get(name, name)]
+        found.append(Range(name, node.type, start, last[name], node.span))
+    return sorted(found, key=lambda item: (item.first, item.name))

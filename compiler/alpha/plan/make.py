@@ -1,0 +1,143 @@
+"""The plan of a system on a host: graphs to kernels, kernels to places, places to demands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from alpha.base.dtype import TensorType
+from alpha.base.host import HostTarget
+from alpha.base.span import Span
+from alpha.evaluate.system import System
+from alpha.graph.passes import optimise
+from alpha.kernel.lower import Lowered, lower
+from alpha.kernel.node import Kernel
+from alpha.plan.arena import placed, rounded, verify
+from alpha.plan.demands import demands
+from alpha.plan.homes import Housed, housed
+from alpha.plan.liveness import ranges
+from alpha.plan.plan import Buffer, Plan, ProgramPlan, Region
+
+SHARED = ("step", "rate", "key")
+"""Numbers that the host writes; `rate` is also what the program of that name gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lasting:
+    """A buffer that lives through all programs."""
+
+    name: str
+    type: TensorType
+    span: Span | None
+
+
+def make_plan(system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...]]:
+    """Every buffer, launch and demand of a system, and the kernels with their places.
+
+    The arena holds the parameters and slots in checkpoint order, each tensor at a multiple of 64 bytes, then the batch,
+    then the numbers that the host and the programs exchange, then the workspace. Raises Refused with T0404 for an
+    operation that the direct lane has no template for.
+    """
+    lowered = [lower(optimise(graph)) for graph in system.graphs]
+    lasting = list(_lasting(system, lowered))
+    buffers: list[Buffer] = []
+    offsets: dict[str, int] = {}
+    base = 0
+    for item in lasting:
+        offsets[item.name] = base
+        buffers.append(Buffer(item.name, item.type, base, item.type.bytes, "", 0, 0, item.span))
+        base += rounded(item.type.bytes)
+    kernels: list[Kernel] = []
+    programs: list[ProgramPlan] = []
+    for program in lowered:
+        houses = housed(program, _homes(program, offsets))
+        places = {name: offsets[home] for name, home in houses.places.items()}
+        found = ranges(houses)
+        places |= placed(found, base)
+        buffers.extend(
+            Buffer(
+                item.name,
+                item.type,
+                places[item.name],
+                item.type.bytes,
+                program.name,
+                item.first,
+                item.last,
+                item.span,
+            )
+            for item in found
+        )
+        kernels.extend(_at(kernel, places) for kernel in houses.kernels)
+        programs.append(_program(houses, places, offsets))
+    arena = max([base, *(buffer.offset + rounded(buffer.bytes) for buffer in buffers)])
+    verify(buffers, arena)
+    needs = demands(host, arena, buffers, programs, kernels)
+    return Plan(arena, base, tuple(buffers), tuple(programs), needs), tuple(kernels)
+
+
+def _lasting(system: System, lowered: Sequence[Lowered]) -> Iterable[_Lasting]:
+    """State in checkpoint order, then the batch, then numbers: each name once."""
+    known = {name for program in lowered for name, _ in (*program.inputs, *program.outputs)}
+
+    def full(prefix: str, name: str) -> str:
+        """The name under which the programs know a tensor of the system."""
+        return name if name in known else f"{prefix}.{name}"
+
+    for tensor in system.parameters:
+        yield _Lasting(full("net", tensor.name), tensor.type, tensor.span)
+    for tensor in system.slots:
+        yield _Lasting(full("slots", tensor.name), tensor.type, tensor.span)
+    seen: set[str] = set()
+    inputs = [(name, program) for program in lowered for name, _ in program.inputs]
+    for name, program in inputs:
+        if (name.startswith("batch.") or name in SHARED) and name not in seen:
+            seen.add(name)
+            node = program.nodes[name]
+            yield _Lasting(name, node.type, node.span)
+    for program in lowered:
+        for name, buffer in program.outputs:
+            home = _number(program.name, name)
+            if home is not None and home not in seen:
+                seen.add(home)
+                node = program.nodes[buffer.name]
+                yield _Lasting(home, node.type, node.span)
+
+
+def _number(program: str, output: str) -> str | None:
+    """The home of a number that the host reads when the program is done."""
+    if output == "rate":
+        return "rate"
+    if output == "loss" or output.startswith("metric."):
+        return f"{program}.{output}"
+    return None
+
+
+def _homes(program: Lowered, offsets: Mapping[str, int]) -> dict[str, str]:
+    homes = {name: name for name, _ in program.inputs if name in offsets}
+    for name, _ in program.outputs:
+        home = _number(program.name, name) or name
+        if home in offsets:
+            homes[name] = home
+    return homes
+
+
+def _at(kernel: Kernel, places: Mapping[str, int]) -> Kernel:
+    """The kernel with the offset of each of its buffers."""
+    return replace(
+        kernel,
+        buffers=tuple(replace(buffer, offset=places[buffer.name]) for buffer in kernel.buffers),
+    )
+
+
+def _program(houses: Housed, places: Mapping[str, int], homes: Mapping[str, int]) -> ProgramPlan:
+    program = houses.lowered
+    ends = _homes(program, homes)
+    return ProgramPlan(
+        program.name,
+        tuple(Region(kernel.symbol, kernel.parallel, kernel.span) for kernel in houses.kernels),
+        tuple((name, places[buffer.name]) for name, buffer in program.inputs),
+        tuple(
+            (name, homes[ends[name]] if name in ends else places[buffer.name])
+            for name, buffer in program.outputs
+        ),
+    )
