@@ -297,6 +297,7 @@ class TestKeys:
 
 
 class TestBudget:
+    @pytest.mark.slow
     def test_a_fold_over_a_hundred_thousand_elements_needs_no_recursion(self) -> None:
         plus = c.lambda_(
             [("a", c.INT), ("b", c.INT)], add(c.local("a", c.INT), c.local("b", c.INT))
