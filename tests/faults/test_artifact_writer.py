@@ -96,8 +96,7 @@ def test_an_output_never_replaces_an_input_a_folder_or_a_device(tmp_path: Path) 
     os.link(source, hard_link)
     soft_link = tmp_path / "link"
     soft_link.symlink_to(source)
-    module = tmp_path / "Model.alpha"
-    for path in (source, hard_link, soft_link, module, tmp_path, Path("/dev/null")):
+    for path in (source, hard_link, soft_link, tmp_path, Path("/dev/null")):
         with pytest.raises(UsageError):
             require_writable_place(path, [source])
     require_writable_place(tmp_path / "digits", [source])

@@ -34,9 +34,9 @@ def build_files(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("place", "words"),
     [
-        ("systems/Digits/Run.alpha", "would replace an input"),
+        ("systems/Digits/Run.alpha", "named like a module"),
         ("systems/Digits/data/digits.csv", "would replace an input"),
-        ("systems/alpha.lock", "would replace an input"),
+        ("systems/alpha.lock", "named like a module or a lock"),
         ("systems", "is a folder"),
         ("/dev/null", "not a regular file"),
     ],

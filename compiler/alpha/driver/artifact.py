@@ -48,7 +48,7 @@ def require_writable_place(path: Path, inputs: Collection[Path]) -> None:
         raise errors.OutputPlace(f"the output `{path}` is a folder; name a file")
     if real.exists() and not real.is_file():
         raise errors.OutputPlace(f"the output `{path}` is not a regular file")
-    if real.suffix in {".alpha", ".lock"} or any(_same(real, given) for given in inputs):
+    if any(_same(real, given) for given in inputs):
         raise errors.OutputPlace(
             f"the output `{path}` would replace an input of the build; choose another name"
         )

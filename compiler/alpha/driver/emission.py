@@ -15,8 +15,10 @@ from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.artifact import OutputFile, require_writable_place, write_all
 from alpha.driver.artifact_module import module_source
 from alpha.driver.closure import compiler_digest, llvmlite_version, statement_of
+from alpha.driver.errors import OutputPlace
 from alpha.driver.manifest import Contents, beside, embedded
 from alpha.driver.outcome import Build
+from alpha.driver.packages import LOCK, SUFFIX
 from alpha.driver.session import Session
 from alpha.elf.blobs import Blob
 from alpha.elf.link import LinkOptions, link
@@ -37,6 +39,8 @@ def place_of(session: Session, work: Build) -> Path:
     """Where the output goes. Refuses a place that must not be replaced, before anything is computed for it."""
     name = work.choice.output + _SUFFIXES[work.request.emit]
     place = work.request.output or session.package / "build" / name
+    if place.suffix in {SUFFIX, Path(LOCK).suffix}:
+        raise OutputPlace(f"the output `{place}` is named like a module or a lock")
     for path in (place, *_companions(work, place)):
         require_writable_place(path, session.inputs)
     return place

@@ -49,9 +49,12 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
     """
     _check(system)
     tables = Tables()
-    places = {buffer.name: buffer.offset for buffer in plan.buffers if buffer.program == ""}
     programs = {program.name: program for program in plan.programs}
-    state = [(item.name, item.type, places[item.name]) for item in _state(system)]
+    state = [
+        (buffer.name, buffer.type, buffer.offset)
+        for buffer in plan.buffers
+        if not buffer.program and buffer.name.startswith(("net.", "slots."))
+    ]
     fields, blobs = _fields(tables, system, programs)
     row: dict[str, int | str | Address] = {
         "name": system.name,
@@ -136,16 +139,6 @@ def _check(system: System) -> None:
                     f"{field.type.dtype.value} batches from {field.stored.value} data", system.span
                 )
             )
-
-
-def _state(system: System) -> list[_Named]:
-    return [_Named(item.name, item.type) for item in (*system.parameters, *system.slots)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: str
-    type: TensorType
 
 
 def _tensor(tables: Tables, name: str, kind: TensorType, offset: int) -> Row:
