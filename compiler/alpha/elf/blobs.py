@@ -8,9 +8,10 @@ from typing import Final
 
 from alpha.elf import form
 from alpha.elf.errors import Fault, LinkError
-from alpha.elf.read import LARGEST_ALIGNMENT, Object, Section, Symbol
+from alpha.elf.read import Object, Section, Symbol
 
 SECTION: Final = ".alpha.data"
+OWNER: Final = "blobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +25,17 @@ class Blob:
 
 def blobs_object(machine: int, blobs: Sequence[Blob]) -> Object:
     """An object with one section a blob, as if a compiler had written it."""
-    sections = [Section("blobs", 0, "", form.SHT_NULL, 0, b"", 0, 1, 0)]
+    sections = [Section(OWNER, 0, "", form.SHT_NULL, 0, b"", 0, 1, 0)]
     symbols = []
     for index, blob in enumerate(blobs, 1):
-        where = f"blobs: {blob.symbol}"
-        if blob.align < 1 or blob.align & (blob.align - 1) or blob.align > LARGEST_ALIGNMENT:
+        where = f"{OWNER}: {blob.symbol}"
+        if blob.align < 1 or blob.align & (blob.align - 1):
             raise LinkError(Fault.BAD_ALIGNMENT, where, str(blob.align))
         # A place needs a byte to stand on, even where the blob has none.
         data = blob.data or b"\0"
         sections.append(
             Section(
-                "blobs",
+                OWNER,
                 index,
                 SECTION,
                 form.SHT_PROGBITS,
@@ -56,4 +57,4 @@ def blobs_object(machine: int, blobs: Sequence[Blob]) -> Object:
                 index,
             )
         )
-    return Object("blobs", machine, tuple(sections), tuple(symbols))
+    return Object(OWNER, machine, tuple(sections), tuple(symbols))

@@ -15,6 +15,7 @@ class Fault(Enum):
 
     NO_OBJECTS = "there is nothing to link"
     NOT_AN_OBJECT = "not a 64-bit little-endian relocatable ELF object"
+    SAME_NAME = "two objects have one name"
     OTHER_MACHINE = "made for another machine"
     OUTSIDE_FILE = "lies outside the file"
     MALFORMED = "is malformed"

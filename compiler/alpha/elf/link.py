@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from alpha.base.host import HostTarget
+from alpha.elf.blobs import OWNER as BLOBS
 from alpha.elf.blobs import Blob, blobs_object
 from alpha.elf.collect import collect
 from alpha.elf.errors import Fault, LinkError
@@ -55,9 +56,10 @@ def _inputs(objects: Sequence[tuple[str, bytes]], options: LinkOptions) -> tuple
         raise LinkError(Fault.OTHER_MACHINE, options.host.name)
     if not objects:
         raise LinkError(Fault.NO_OBJECTS, options.host.name)
-    names = [name for name, _ in objects] + ["blobs"]
-    if len(set(names)) != len(names):
-        raise LinkError(Fault.DUPLICATE_SYMBOL, "names of objects")
+    names = [name for name, _ in objects]
+    for name in names:
+        if names.count(name) > 1 or name == BLOBS:
+            raise LinkError(Fault.SAME_NAME, name)
     read = [read_object(name, data) for name, data in objects]
     for each in read:
         if each.machine != machine:

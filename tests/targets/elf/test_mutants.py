@@ -8,10 +8,9 @@ from functools import partial
 import pytest
 
 from targets.elf.broken_images import BROKEN, check_broken, check_sound
-from targets.elf.checks import CHECKS, check_refusal, check_relocation
+from targets.elf.checks import CHECKS, REFUSALS, check_refusal, check_relocation
 from targets.elf.linker_under_test import REAL, Linker, mutant, source
 from targets.elf.mutants import MUTANTS
-from targets.elf.refusals import REFUSALS
 from targets.elf.relocation_table import CASES
 
 
