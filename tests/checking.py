@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
 from alpha.syntax import tree
 from alpha.syntax.parse import parse_module
+
+_HEADER = re.compile(r"^module ([A-Za-z0-9.]+)", re.MULTILINE)
 
 SHIPPED = (
     "Alpha.Nn",
@@ -50,6 +53,8 @@ def closure(modules: list[LoadedModule]) -> list[LoadedModule]:
 
     def visit(name: str) -> None:
         if name not in own and name not in wanted:
+            if name not in shipped():
+                raise Refused()
             for inner in shipped()[name].imports:
                 visit(inner)
             wanted[name] = None
@@ -66,9 +71,11 @@ def check_text(*texts: str) -> tuple[Program | None, list[Diagnostic]]:
     """
     modules = []
     for text in texts:
-        whole = text if text.lstrip().startswith("module ") else f"module Main\n\n{text}"
-        name = whole.lstrip().split()[1]
-        modules.append(loaded(whole.lstrip(), name))
+        header = _HEADER.search(text)
+        if header is None:
+            modules.append(loaded(f"module Main\n\n{text.lstrip()}"))
+        else:
+            modules.append(loaded(text, header[1]))
     diagnostics = Diagnostics()
     try:
         return check(closure(modules), diagnostics), diagnostics.items

@@ -6,10 +6,10 @@ import random
 import re
 
 import pytest
-from checking import check_text, shipped
 
 from alpha.core.verify import verify
 from alpha.diagnostics.diagnostic import Refused
+from checking import check_text, shipped
 
 _TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_][\w\']*|\d[\w.]*|[-+*/%@=<>|!.:]+|[()\[\]{},]')
 DIGITS = ("Digits.Model", "Digits.Learner", "Digits.Run")
@@ -32,17 +32,18 @@ def mutant(texts: list[str], seed: int) -> list[str]:
 @pytest.mark.parametrize("part", range(6))
 def test_mutants_of_digits_are_accepted_or_refused(part: int) -> None:
     texts = [shipped()[name].source.text for name in DIGITS]
-    refused = 0
+    refused = parsed = 0
     for seed in range(part * 50, part * 50 + 50):
         try:
             program, found = check_text(*mutant(texts, seed))
         except Refused:
-            refused += 1
             continue
+        parsed += 1
         if program is None:
             refused += 1
             assert found
             assert all(item.message for item in found)
         else:
             verify(program)
-    assert refused > 25, "most mutants of a program are wrong"
+    assert parsed > 10, "many mutants have a tree"
+    assert refused > 5, "and many of those are refused by their types"

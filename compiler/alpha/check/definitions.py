@@ -11,7 +11,7 @@ from alpha.check import errors_names, errors_types
 from alpha.check.builtin import AMOUNT_UNITS
 from alpha.check.context import Blame, Context, Dimension, Entry
 from alpha.check.expressions import RULES, abstraction
-from alpha.check.finish import Finisher, close
+from alpha.check.finish import close, finish
 from alpha.check.generalise import generalise
 from alpha.check.module_scope import Work
 from alpha.check.operations import FORMS, ORDINARY, SPECIAL
@@ -138,29 +138,23 @@ def check_definition(work: Work, define: tree.Define, value: Value, signed: Sign
     cx = new_context(work)
     if signed is not None:
         enter_signature(cx, signed)
-        found = check_signed(cx, work, define, signed)
-        close(cx)
-        if not cx.failed:
-            finished = Finisher(cx).term(found)
-            if not cx.failed:
-                work.definitions.append(
-                    term.Definition(value.symbol, signed.scheme, finished, define.span)
-                )
+        done = finish(cx, check_signed(cx, work, define, signed))
+        if done is not None:
+            definition = term.Definition(value.symbol, signed.scheme, done, define.span)
+            work.definitions.append(definition)
         return
     if define.parameters:
-        found = abstraction(cx, define.parameters, define.body, define.span, None, None)
+        found: term.Term = abstraction(cx, define.parameters, define.body, define.span, None, None)
     else:
         found = cx.infer(define.body)  # type: ignore[arg-type]
     close(cx)
-    if cx.failed:
+    scheme = generalise(cx, found.type, top=True)
+    done = finish(cx, found)
+    if done is None:
         value.faulty = _any_fault(work)
         return
-    value.scheme = generalise(cx, found.type, top=True)
-    finished = Finisher(cx).term(found)
-    if cx.failed:
-        value.faulty = _any_fault(work)
-        return
-    work.definitions.append(term.Definition(value.symbol, value.scheme, finished, define.span))
+    value.scheme = scheme
+    work.definitions.append(term.Definition(value.symbol, scheme, done, define.span))
 
 
 def _any_fault(work: Work) -> Reported:
@@ -186,12 +180,4 @@ def check_expression(
     """A closed expression of a known type; None if it is at fault."""
     cx = new_context(work)
     found = cx.check(body, expected, Blame(span, text))  # type: ignore[arg-type]
-    return finished(cx, found)
-
-
-def finished(cx: Context, found: term.Term) -> term.Term | None:
-    close(cx)
-    if cx.failed:
-        return None
-    done = Finisher(cx).term(found)
-    return None if cx.failed else done
+    return finish(cx, found)

@@ -8,7 +8,8 @@ from alpha.base.span import Span
 from alpha.check import errors_declarations, errors_names
 from alpha.check.builtin import ESTIMATES, GRADES, IDENTITIES, SUPPLIES, unit_text
 from alpha.check.context import Blame
-from alpha.check.definitions import finished, new_context
+from alpha.check.definitions import new_context
+from alpha.check.finish import finish
 from alpha.check.module_scope import Group, Work
 from alpha.check.scope import Value
 from alpha.check.solver import AMOUNT, TEXT
@@ -43,7 +44,7 @@ def declare_source(work: Work, item: tree.SourceDecl, value: Value) -> None:
 def check_source(work: Work, item: tree.SourceDecl, value: Value) -> None:
     cx = new_context(work)
     blame = Blame(item.name.span, "a source is a citation")
-    found = finished(cx, cx.check(item.body, _SOURCE, blame))  # type: ignore[arg-type]
+    found = finish(cx, cx.check(item.body, _SOURCE, blame))  # type: ignore[arg-type]
     if found is not None and value.scheme is not None:
         work.definitions.append(term.Definition(value.symbol, value.scheme, found, item.span))
 
@@ -116,7 +117,7 @@ def _fact(work: Work, fact: tree.Fact, places: dict[str, Span]) -> term.Fact | N
     cx = new_context(work)
     wanted = TEXT if kind == "identity" else AMOUNT
     blame = Blame(fact.name.span, f"`{name}` is {'a text' if kind == 'identity' else 'an amount'}")
-    amount = finished(cx, cx.check(fact.amount, wanted, blame))
+    amount = finish(cx, cx.check(fact.amount, wanted, blame))
     source = _cited(work, fact)
     if amount is None or source is None:
         return None
@@ -129,7 +130,7 @@ def _cited(work: Work, fact: tree.Fact) -> term.Term | None:
     grade = fact.grade.text
     cx = new_context(work)
     blame = Blame(fact.grade.span, "evidence cites a source")
-    found = finished(cx, cx.check(fact.source, _SOURCE, blame))
+    found = finish(cx, cx.check(fact.source, _SOURCE, blame))
     fitting = GRADES.get(grade)
     if fitting is None:
         work.report(errors_declarations.unknown_grade(fact.grade.span, grade, list(GRADES)))

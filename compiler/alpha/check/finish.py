@@ -11,6 +11,7 @@ from alpha.check.context import Context, Hole
 from alpha.check.solver import F32, INT, SCALAR
 from alpha.core import term as core
 from alpha.core.dim import Answer, Dim
+from alpha.core.substitute import variables
 from alpha.core.term import Term
 from alpha.core.types import Index, Kind, Named, Scheme, Tensor, Type, TypeArgument, TypeVar
 from alpha.core.walk import children
@@ -70,6 +71,23 @@ def _check_dtype(
     cx.report(errors_types.dtype_undefined(span, operation, cx.shower.element(found), names))  # type: ignore[arg-type]
 
 
+class Poisoned(Exception):
+    """A term holds a type whose fault is reported: there is nothing to finish."""
+
+
+def finish(cx: Context, found: Term) -> Term | None:
+    """The term of a definition without unknowns; None if something in it is at fault."""
+    close(cx)
+    if cx.failed:
+        return None
+    try:
+        done = Finisher(cx).term(found)
+    except Poisoned:
+        cx.failed = True
+        return None
+    return None if cx.failed else done
+
+
 # ---- replacing unknowns ----------------------------------------------------------------------------------------------
 
 
@@ -91,19 +109,23 @@ class Finisher:
     def _closed(self, item: Type) -> Type:
         solver = self.cx.solver
         known = solver.known(item)
-        names = solver.open_names(known)
-        if not names:
-            return known
-        for name in names:
-            self._default(name)
-        return solver.known(known)
+        return solver.known(known) if self._defaulted(known) else known
+
+    def _defaulted(self, known: TypeArgument) -> bool:
+        """Whether some unknown was left, and now has a value that cannot matter."""
+        found = False
+        for name, _ in variables(known):
+            if name[0] == "?":
+                self._default(name)
+                found = True
+            elif name[0] == "!":
+                raise Poisoned
+        return found
 
     def argument(self, item: TypeArgument) -> TypeArgument:
         solver = self.cx.solver
         known = solver.known_argument(item)
-        for name in solver.open_names(known):
-            self._default(name)
-        return solver.known_argument(known)
+        return solver.known_argument(known) if self._defaulted(known) else known
 
     def _default(self, name: str) -> None:
         """What nothing determines: a size is an error, anything else cannot matter."""
@@ -139,7 +161,8 @@ class Finisher:
             found, count = pending.pop()
             if count < 0:
                 while isinstance(found, Hole):
-                    assert found.filled is not None
+                    if found.filled is None:
+                        raise Poisoned
                     found = found.filled
                 inner = children(found)
                 if not inner:

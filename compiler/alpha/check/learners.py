@@ -8,8 +8,9 @@ from alpha.base.dtype import Dtype
 from alpha.check import errors_declarations, errors_names, errors_types
 from alpha.check.context import Blame, Context, Dimension, OwnFunction
 from alpha.check.cycles import circle, components, is_circle
-from alpha.check.definitions import finished, new_context
+from alpha.check.definitions import new_context
 from alpha.check.expressions import abstraction
+from alpha.check.finish import close, finish
 from alpha.check.generalise import generalise
 from alpha.check.module_scope import Work
 from alpha.check.references import mentioned
@@ -136,11 +137,12 @@ def _entry(learning: Learning, name: str) -> term.Term | None:
         bundle = cx.solver.type(part.span)
         blame = Blame(part.name.span, "a learner's model")
         found = cx.check(part.body, Named("Model", (bundle,)), blame)  # type: ignore[arg-type]
-    done = finished(cx, found)
+    done = finish(cx, found)
     if done is None:
         return None
     if name == "model":
-        assert isinstance(done.type, Named)
+        if not isinstance(done.type, Named):
+            return None
         (learning.bundle,) = done.type.arguments  # type: ignore[assignment]
     symbol = f"{learning.symbol}.{name}"
     value = Value(name, symbol, "definition", part.name.span, Scheme((), done.type))
@@ -260,12 +262,13 @@ def _function(learning: Learning, name: str, part: Part) -> None:
         found = abstraction(cx, part.parameters, part.body, part.span, types, pushed, blame)
     if result is not None and isinstance(found, term.Lambda):
         _result(cx, name, part, found, result)
-    done = finished(cx, found)
+    close(cx)
+    inferred = generalise(cx, found.type, top=True)
+    done = finish(cx, found)
     if done is None:
         value.faulty = work.report(work.diagnostics.errors[-1])
         learning.failed = True
         return
-    inferred = generalise(cx, done.type, top=True)
     others = tuple([v for v in inferred.variables if v[0] != learning.batch])
     scheme = Scheme(((learning.batch, Kind.DIM), *others), inferred.type)
     value.scheme = scheme

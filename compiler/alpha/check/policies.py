@@ -5,9 +5,10 @@ from __future__ import annotations
 from alpha.check import errors_declarations, errors_names, errors_types
 from alpha.check.builtin import PAIRING_ENTRIES, POLICY_ENTRIES
 from alpha.check.context import Blame
-from alpha.check.definitions import finished, new_context
+from alpha.check.definitions import new_context
 from alpha.check.expressions import abstraction
 from alpha.check.facts import is_profile
+from alpha.check.finish import finish
 from alpha.check.module_scope import Work
 from alpha.check.references import nodes
 from alpha.check.solver import BOOL, TEXT
@@ -62,7 +63,7 @@ def _entry(work: Work, define: tree.Define, type_: Type, what: str) -> term.Term
     blame = Blame(define.name.span, f"the entry `{name}` of a {what} is `{cx.show(type_)}`")
     if not define.parameters:
         found = cx.check(define.body, type_, blame)  # type: ignore[arg-type]
-        return finished(cx, found)
+        return finish(cx, found)
     types: list[Type] = []
     result = type_
     for _ in define.parameters:
@@ -72,7 +73,7 @@ def _entry(work: Work, define: tree.Define, type_: Type, what: str) -> term.Term
             return None
         types.append(result.parameter)
         result = result.result
-    return finished(
+    return finish(
         cx, abstraction(cx, define.parameters, define.body, define.span, types, result, blame)
     )
 
@@ -163,7 +164,7 @@ def _system_or_device(work: Work, define: tree.Define) -> term.Term | None:
         work.report(errors_declarations.entry_parameters(define.name.span, "pairing", name, form))
         return None
     cx = new_context(work)
-    found = finished(cx, cx.infer(define.body))  # type: ignore[arg-type]
+    found = finish(cx, cx.infer(define.body))  # type: ignore[arg-type]
     if found is None:
         return None
     if name == "device":

@@ -15,11 +15,11 @@ from alpha.check.definitions import (
     check_definition,
     check_expression,
     declare_intrinsic,
-    finished,
     new_context,
     read_signature,
 )
 from alpha.check.facts import check_facts, check_profile, check_source, declare_source, is_profile
+from alpha.check.finish import finish
 from alpha.check.learners import check_learner
 from alpha.check.module_scope import Work, builtin_scope, open_module
 from alpha.check.modules import LoadedModule
@@ -251,7 +251,7 @@ def _rejects(work: Work, item: tree.RejectsDecl) -> None:
     seen = Diagnostics()
     cx = new_context(work)
     cx.diagnostics = seen
-    done = finished(cx, cx.infer(item.body))  # type: ignore[arg-type]
+    done = finish(cx, cx.infer(item.body))  # type: ignore[arg-type]
     codes = sorted({d.code for d in seen.errors})
     if codes == [item.code]:
         return

@@ -9,10 +9,10 @@ from alpha.check.definitions import (
     Signed,
     check_signed,
     enter_signature,
-    finished,
     new_context,
     read_signature,
 )
+from alpha.check.finish import finish
 from alpha.check.module_scope import Work
 from alpha.check.patterns import Names, pattern, require_total
 from alpha.check.scope import ModelEntity, RecordEntity, Value
@@ -144,7 +144,7 @@ def _parameter(
     cx = new_context(work)
     _enter_model(cx, entity, name)
     blame = Blame(name.span, "a parameter starts from an `Init`")
-    found = finished(cx, cx.check(part.initialiser, _INIT, blame))
+    found = finish(cx, cx.check(part.initialiser, _INIT, blame))
     if found is None:
         return None
     assert isinstance(type_, Tensor)
@@ -175,7 +175,7 @@ def _function(
         cx.locals = {**cx.locals, name: OwnFunction(value, own, value.span)}
     enter_signature(cx, signed, entity.where)
     found = check_signed(cx, work, define, signed, given=1)
-    done = finished(cx, found)
+    done = finish(cx, found)
     if done is None:
         return
     binder = term.Bind("self", own)
@@ -304,7 +304,7 @@ def _optimizer(
     type_ = arrow(whole_types, result)
     whole = term.Lambda(every, found, span=update.span, type=type_)
     starts = term.TupleTerm(tuple([t for _, t in initial]), span=update.span, type=_INIT)
-    done = finished(cx, term.TupleTerm((whole, starts), span=update.span, type=_INIT))
+    done = finish(cx, term.TupleTerm((whole, starts), span=update.span, type=_INIT))
     if done is None:
         return
     assert isinstance(done, term.TupleTerm)
