@@ -1,5 +1,7 @@
-"""Runs kernels on the build machine, for tests: lowers a graph, lays its buffers out one after the other, and calls each
-kernel in a child process that loads the worker's IR with LLVM's JIT.
+"""Runs kernels on the build machine, for tests.
+
+It lowers a graph, lays its buffers out one after the other, and calls each kernel in a child process that loads the IR
+with LLVM's JIT.
 
 The child keeps a crash of tested code away from the tests. What it runs is the text that `codegen` makes, compiled with
 the settings of the worker for the same processor.
