@@ -162,6 +162,7 @@ BROKEN = [
     Broken("no program headers", "header", header(56, 2, 0)),
     Broken("program headers outside", "header", header(32, 8, 1 << 62)),
     Broken("no section headers", "header", header(60, 2, 0)),
+    Broken("another section header size", "header", header(58, 2, 40), False),
     Broken("section headers outside", "header", header(40, 8, 1 << 40), False),
     Broken("section headers cut short", "header", cut(8), False),
     Broken("names of sections outside", "header", section(".shstrtab", size=4), False),
@@ -178,6 +179,8 @@ BROKEN = [
     Broken("two segments of code", "segments", segment(LOAD, 3, flags=5)),
     Broken("no segment of code", "segments", segment(LOAD, 1, flags=4)),
     Broken("headers that are not loaded", "segments", segment(LOAD, 0, address=0x1000)),
+    Broken("headers from elsewhere in the file", "segments", segment(LOAD, 0, offset=0x1000)),
+    Broken("nothing to load", "segments", lambda data: _nothing_loaded(data)),
     Broken("a segment of more than 2 GiB", "segments", segment(LOAD, 3, size=1 << 31)),
     Broken("an interpreter", "marks", segment(NOTE, 0, kind=3)),
     Broken("a thread-local block", "marks", segment(NOTE, 0, kind=7)),
@@ -197,9 +200,13 @@ BROKEN = [
         "dynamic",
         segment(DYNAMIC, 0, address=0x3000, size=32),
     ),
+    Broken("a dynamic section among code", "dynamic", segment(DYNAMIC, 0, address=0x1000, size=16)),
     Broken("half a tag", "dynamic", segment(DYNAMIC, 0, size=200)),
     Broken("a needed library", "dynamic", inside(".dynamic", 0, struct.pack("<QQ", 1, 0))),
-    Broken("text relocations", "dynamic", inside(".dynamic", 0, struct.pack("<QQ", 22, 0))),
+    *(
+        Broken(f"tag {tag}", "dynamic", inside(".dynamic", 0, struct.pack("<QQ", tag, 0)))
+        for tag in (12, 13, 22, 25, 26)
+    ),
     Broken(
         "not marked as PIE",
         "dynamic",
@@ -251,10 +258,14 @@ BROKEN = [
     Broken("constants among code", "sections", section(".text", flags=2)),
     Broken("a section beyond its segment", "sections", section(".bss", size=0x10000)),
     Broken("a section elsewhere in memory", "sections", section(".text", address=0x1010)),
+    Broken("a section elsewhere in the file", "sections", section(".text", offset=0x1800)),
     Broken("a section in no segment", "sections", section(".data", address=0x100000)),
     Broken("half a symbol", "symbols", section(".symtab", size=24 * 5 - 1)),
     Broken("symbols without names", "symbols", section(".symtab", link=99)),
     Broken("a symbol name outside", "symbols", inside(".symtab", 24, b"\xff\xff")),
+    Broken("no names of symbols", "symbols", lambda data: _renamed(data, ".strtab")),
+    Broken("a symbol name without end", "symbols", lambda data: _shorter_names(data)),
+    Broken("a symbol before its section", "symbols", added(".symtab", 24 + 8, -8)),
     Broken("an undefined symbol", "symbols", inside(".symtab", 24 + 6, b"\0\0")),
     Broken("a symbol of no section", "symbols", inside(".symtab", 24 + 6, b"\x63\0")),
     Broken("a symbol outside its section", "symbols", added(".symtab", 24 + 8, 0x1000)),
@@ -262,6 +273,7 @@ BROKEN = [
     Broken("a local after globals", "symbols", section(".symtab", info=1)),
     Broken("an index that is not marked", "frames", segment(EH_FRAME, 0, address=0x40)),
     Broken("no index", "frames", lambda data: _renamed(data, ".eh_frame_hdr")),
+    Broken("no frames", "frames", lambda data: _renamed(data, ".eh_frame")),
     Broken("another encoding", "frames", inside(".eh_frame_hdr", 1, b"\x03")),
     Broken("an index of other frames", "frames", added(".eh_frame_hdr", 4, 8, "<i")),
     Broken("an index of one row fewer", "frames", added(".eh_frame_hdr", 8, -1, "<I")),
@@ -270,7 +282,7 @@ BROKEN = [
     Broken("an index of another frame", "frames", added(".eh_frame_hdr", 16, 24, "<i")),
     Broken("a frame of more than its code", "frames", added(".eh_frame", 24 + 12, 1, "<I")),
     Broken("a frame of no code", "frames", added(".eh_frame", 48 + 12, 0x10000, "<I")),
-    Broken("a frame of nothing", "frames", inside(".eh_frame", 24 + 12, bytes(4))),
+    Broken("a frame of nothing", "frames", inside(".eh_frame", 48 + 12, bytes(4))),
     Broken("a frame with another parent", "frames", added(".eh_frame", 24 + 4, 4, "<I")),
     Broken("an end within the frames", "frames", inside(".eh_frame", 24, bytes(4))),
     Broken("a frame that ends outside", "frames", added(".eh_frame", 48, 8, "<I")),
@@ -279,6 +291,7 @@ BROKEN = [
     Broken("no manifest", "identity", lambda data: _renamed(data, ".alpha.manifest")),
     Broken("another identity", "identity", inside(".note.gnu.build-id", 16, b"\xaa\xbb"), False),
     Broken("another constant", "identity", inside(".rodata", 0, b"T"), False),
+    Broken("a manifest too short for its digest", "digest", section(".alpha.manifest", size=31)),
     Broken("another digest", "digest", inside(".alpha.manifest", 0, b"\xaa\xbb\xcc"), False),
 ]
 
@@ -286,6 +299,19 @@ BROKEN = [
 def _first_section(data: bytes) -> bytes:
     (table,) = struct.unpack_from("<Q", data, 40)
     return data[:table] + b"\x01" + data[table + 1 :]
+
+
+def _nothing_loaded(data: bytes) -> bytes:
+    for _ in range(4):
+        data = segment(LOAD, 0, kind=0)(data)
+    return data
+
+
+def _shorter_names(data: bytes) -> bytes:
+    """The last name of the symbols' names without its end."""
+    start = section_offset(data, ".strtab")
+    end = section_offset(data, ".shstrtab")
+    return section(".strtab", size=end - start - 1)(data)
 
 
 def _renamed(data: bytes, name: str) -> bytes:

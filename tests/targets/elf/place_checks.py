@@ -130,6 +130,13 @@ def check_pointers_are_filled_at_run_time(elf: Linker) -> None:
     assert [row[1] for row in _relative(image)] == [1027] * 3
 
 
+def check_a_pointer_may_stand_past_the_end(elf: Linker) -> None:
+    data = Part(".data", ALLOC | WRITE, bytes(8), 8, ((0, 1, "end", 0),))
+    image = linked(elf, build([code(), data], [START, Name("end", ".data", 8, kind=DATA)]))
+    end = section_of(image, ".data").address + 8
+    assert _relative(image) == [(end - 8, 8, end)]
+
+
 def check_slots_are_shared_and_relative(elf: Linker) -> None:
     loads = code(
         data=bytes(21), relocations=((3, 42, "x", -4), (10, 9, "y", -4), (17, 41, "x", -4))
