@@ -72,6 +72,20 @@ def test_two_halves_are_one_run(tiny: Program, build: Build) -> None:
         assert (halves.runs / name).read_bytes() == (tiny.runs / name).read_bytes()
 
 
+def test_a_run_that_was_told_to_end_early_goes_on_as_if_it_had_not(build: Build) -> None:
+    rules = (Stop("Plateau", metric="hits", patience=9),)
+    whole = build("whole", tiny_system(stop=rules))
+    whole("train")
+    early = build("early", tiny_system(stop=rules))
+    early("train", "--steps", "23")
+    assert lines(early)[-1]["step"] == 23
+    early("resume")
+    assert (early.runs / "metrics.jsonl").read_bytes() == (
+        whole.runs / "metrics.jsonl"
+    ).read_bytes()
+    assert early.checkpoint(40).read_bytes() == whole.checkpoint(40).read_bytes()
+
+
 def test_resuming_from_an_older_checkpoint_cuts_the_scalars_back(tiny: Program) -> None:
     tiny("train")
     before = (tiny.runs / "metrics.jsonl").read_bytes()
