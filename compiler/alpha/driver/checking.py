@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from alpha.check.modules import LoadedModule, load
 from alpha.check.program import check as check_program
@@ -24,6 +25,11 @@ class Checked:
     evaluator: Evaluator
     files: FileAccess
     planner: Planner
+
+    def data_files(self) -> set[Path]:
+        """The files that evaluation has read so far."""
+        roots = set(self.files.roots.values())
+        return {root / read.path for root in roots for read in self.files.reads}
 
 
 def checked(session: Session, names: Sequence[str]) -> Checked:

@@ -41,8 +41,9 @@ def place_of(session: Session, work: Build) -> Path:
     place = work.request.output or session.package / "build" / name
     if place.suffix in {SUFFIX, Path(LOCK).suffix}:
         raise OutputPlace(f"the output `{place}` is named like a module or a lock")
+    inputs = session.inputs | work.front.data_files()
     for path in (place, *_companions(work, place)):
-        require_writable_place(path, session.inputs)
+        require_writable_place(path, inputs)
     return place
 
 
