@@ -203,7 +203,7 @@ def assert_accepted_or_refused(text: str) -> None:
         assert refused.diagnostics
         for diagnostic in refused.diagnostics:
             assert re.fullmatch(r"E00(0[1-9]|10)|E0701", diagnostic.code)
-            assert diagnostic.message and diagnostic.cause and diagnostic.span is not None
+            assert diagnostic.message and diagnostic.span is not None
             assert 0 <= diagnostic.span.start <= diagnostic.span.end <= len(text)
         return
     once = format_module(tree)

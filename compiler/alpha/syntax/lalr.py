@@ -24,6 +24,9 @@ NESTING = frozenset(
 )
 """The actions whose value is one level deeper than the deepest of its arguments."""
 
+_MOST_STATES = 16 * errors.MOST_DEPTH
+"""Far more than a tree of the greatest depth needs: what nests to the right is refused before it is read to its end."""
+
 
 class Parser:
     """One run. `push` each token in turn; after `$END` the module's part is `result`."""
@@ -61,6 +64,8 @@ class Parser:
         if kind == END:
             self.result = self._values[-1]
             return True
+        if len(self._states) > _MOST_STATES:
+            raise Refused(errors.too_deep(Span(self._source, token.start, token.end)))
         written = token.end > token.start
         self._states.append(step)
         self._values.append(token)

@@ -24,6 +24,11 @@ from alpha.syntax.tree import Comment, Decl, Import, Module
 _BEGINS = re.compile(
     r"^(?![ \n]|--(?!\|)|\||(?:and|or|then|else)(?![A-Za-z0-9_'])|[)\]},])[^\n]", re.MULTILINE
 )
+_DECLARES = re.compile(
+    r"--\||(?:import|type|alias|source|proof|test|rejects|facts|profile|model|optimizer|learner|policy|host|pairing) "
+    r"|(?!(?:let|if|match|fn|not|einsum)\b)[a-z][\w']*(?: [\w'(), ]+)? ?[:=]"
+)
+"""What a declaration looks like: behind one that ended too early, only such lines are reported again."""
 _DOC = "--|"
 
 
@@ -36,21 +41,22 @@ def parse_module(source: Source) -> Module:
     found: list[Diagnostic] = []
     comments: list[Comment] = []
     values: list[object] = []
-    silent = False  # behind a declaration that ended too early, what follows is its rest
+    rest = False  # whether what follows may be the rest of a declaration that ended too early
     sections = list(_sections(source))
+    above = _preamble(source, sections[0][0])
     for number, (start, end) in enumerate(sections):
         reading = _Reading(source, start, end, "item" if number else "header")
         try:
             values.append(reading.value())
-            silent = False
+            rest = False
         except Refused as refused:
-            if not silent:
+            if not rest or _DECLARES.match(source.text, start):
                 found += refused.diagnostics
-            silent = silent or reading.ended_too_early
+            rest = rest or reading.ended_too_early
         comments += reading.comments
     if found:
         raise Refused(*found)
-    return _module(source, values, _preamble(source, sections) + comments)
+    return _module(source, values, above + comments)
 
 
 class _Reading:
@@ -70,6 +76,13 @@ class _Reading:
         return self._lexer.comments
 
     def value(self) -> object:
+        try:
+            return self._read()
+        except Refused as refused:
+            self.ended_too_early |= refused.diagnostics[0].code == "E0005"
+            raise
+
+    def _read(self) -> object:
         tokens = self._layout.tokens()
         before: Token | None = None
         for token in tokens:
@@ -107,13 +120,14 @@ def _sections(source: Source) -> Iterator[tuple[int, int]]:
             starts.append(match.start())
         documented = source.text.startswith(_DOC, match.start())
     if not starts:
+        _preamble(source, len(source.text))
         raise Refused(_no_header(source, None))
     yield from zip(starts, [*starts[1:], len(source.text)], strict=True)
 
 
-def _preamble(source: Source, sections: list[tuple[int, int]]) -> list[Comment]:
-    """The comments above the header."""
-    text = source.text[: sections[0][0]]
+def _preamble(source: Source, end: int) -> list[Comment]:
+    """The comments above the header, which begins at `end`."""
+    text = source.text[:end]
     comments = []
     for match in re.finditer(r"^( *)(.+?) *$", text, re.MULTILINE):
         span = Span(source, match.start(2), match.end(2))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alpha.base.span import Span
-from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
+from alpha.diagnostics.diagnostic import Diagnostic, Fix
 from alpha.syntax import errors
 from alpha.syntax.layout import OPENERS
 from alpha.syntax.lexer import END, HARD_KEYWORDS, Token
 
 _ENDS = frozenset({"_NEWLINE", "_DEDENT", END})
-_OPERATORS = frozenset("CMP CAT PLUS MINUS MULOP POWER OR AND _PIPE _TDOT _TLSQB".split())
+_OPERATORS = frozenset("CMP CAT PLUS MULOP POWER OR AND _PIPE _TDOT _TLSQB".split())  # `-` begins operands as well
 _OPERANDS = frozenset(
     "NAME CON INT FLOAT QUANTITY STRING ACCESSOR _LPAR _LSQB _LBRACE FN IF MATCH EINSUM NOT MINUS _WILD".split()
 )
@@ -40,7 +40,7 @@ def unexpected(token: Token, previous: Token | None, expected: Sequence[str], pl
         return _no_evidence(place)
     if token.text in HARD_KEYWORDS and token.text not in _MIDDLES and "NAME" in wanted and "DOC" not in wanted:
         return errors.keyword_as_name(place)
-    if token.text in _MIDDLES and "NAME" in wanted and not wanted & {"IF", "DOC"}:
+    if token.text in _MIDDLES and "NAME" in wanted and not wanted & {"FLOAT", "DOC"}:
         return errors.keyword_as_name(place)
     message, cause, hints, fixes = _told(token, previous, wanted, place)
     return Diagnostic("E0009", message, place, cause=cause, hints=hints, fixes=fixes)
@@ -62,21 +62,31 @@ _Told = tuple[str, str, tuple[str, ...], tuple[Fix, ...]]
 def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: Span) -> _Told:
     fitting = would_fit(wanted)
     ended = token.kind in _ENDS
-    cause = f"here {fitting} would fit"
+    cause = ""
     if ended:
         return _too_early(previous, wanted, fitting)
     if token.kind == "_INDENT":
+        cause = "a block opens behind `=`, `->`, `then`, `else` or `with` at the end of a line"
         return "this line is indented, but nothing above it opens a block", cause, (), ()
     shown = f"`{token.text}`" if len(token.text) <= 40 else f"`{token.text[:37]}...`"
     message = f"unexpected {shown}; {fitting} would fit"
     if token.kind == "DOC":
-        hint = "a plain comment begins with `--`"
-        return "a doc comment stands above a declaration or an item of a block", cause, (hint,), ()
+        cause = "a doc comment stands above a declaration or an item of a block"
+        return "a doc comment where nothing can be documented", cause, ("a plain comment begins with `--`",), ()
     if token.kind == "MODULE":
-        return "a file holds one module, and its header comes first", cause, (), ()
+        return "a second module in this file", "a file holds one module, and its header comes first", (), ()
+    if token.kind in ("_EQUAL", "_COLON") and previous is not None and previous.kind == previous.text.upper():
+        hint = f"`{previous.text}` begins a declaration or an item here; a definition needs another name"
+        return message, cause, (hint,), ()
     if token.kind == "_EQUAL" and wanted & _OPERATORS:
         fix = Fix("compare with `==`", place, "==")
-        return message, cause, ("`=` defines, `==` compares",), (fix,)
+        hints = ("`=` defines, `==` compares", "inside a definition, another one is written `let x = ...`")
+        return message, cause, hints, (fix,)
+    if token.kind == "_ARROW" and wanted & _OPERATORS:
+        return message, cause, ("a function is written `fn x -> ...`",), ()
+    if token.kind == "_COLON" and {"_WILD", "_EQUAL"} <= wanted:
+        hint = "the type of a parameter is written `(x : Int)`, that of the result in a signature above: `f : Int -> Int`"
+        return message, cause, (hint,), ()
     if token.kind == "CMP" and wanted & _OPERATORS:
         hint = "write `a < b and b < c`"
         return f"comparisons do not chain: a second {shown}", "`a < b < c` has no meaning", (hint,), ()
@@ -97,42 +107,46 @@ def _too_early(previous: Token | None, wanted: frozenset[str], fitting: str) -> 
     if "ELSE" in wanted and "THEN" not in wanted and not wanted & {"_INDENT"}:
         return "this `if` has no `else`", "an `if` is a value, so it has one in both cases", (), ()
     if previous is not None and previous.kind == "DOC":
-        return "this doc comment documents nothing", f"behind it {fitting} would fit", (), ()
+        cause = "it belongs to the declaration or item below it, and there is none"
+        return "this doc comment documents nothing", cause, ("a plain comment begins with `--`",), ()
     hints: tuple[str, ...] = ()
     if previous is not None and previous.kind in OPENERS:
         hints = ("indent the next line deeper than this one",)
     if previous is not None and previous.kind == "_EQUAL" and "_INDENT" in wanted and not wanted & _OPERANDS:
         return f"nothing stands behind {last}", f"here {fitting} would fit", hints, ()
-    return f"this ends too early: behind {last}, {fitting} would fit", f"here {fitting} would fit", hints, ()
+    return f"this ends too early: behind {last}, {fitting} would fit", "", hints, ()
 
 
 def would_fit(wanted: frozenset[str]) -> str:
-    """The expected terminals as a phrase: `an expression`, ``` `then` ```, ``` `]` or `,` ```."""
+    """The expected terminals as a phrase: `an expression`, ``` `then` or an operator ```."""
     if "DOC" in wanted and wanted & _DECLARATIONS:
         return "a declaration"
-    if {"NAME", "INT", "STRING", "IF"} <= wanted:
+    operators = bool(wanted & _OPERATORS)
+    if {"NAME", "FLOAT", "STRING"} <= wanted and not operators:
         return "an expression or an indented block" if "_INDENT" in wanted else "an expression"
     if {"NAME", "CON", "_LSQB", "_LBRACE", "INT"} <= wanted and "STRING" not in wanted and not wanted & _ENDS:
         return "a type"
-    if {"NAME", "CON", "STRING", "_WILD"} <= wanted and "FLOAT" not in wanted:
+    if {"NAME", "CON", "STRING", "_WILD"} <= wanted:
         return "a pattern"
-    if "_WILD" in wanted and "_EQUAL" in wanted:
-        return "a parameter, `=`" + (" or `:`" if "_COLON" in wanted else "")
+    if {"NAME", "_WILD", "_LPAR"} <= wanted:
+        parameters = ["a parameter", *(["`=`"] if "_EQUAL" in wanted else []), *(["`->`"] if "_ARROW" in wanted else [])]
+        return _either(parameters)
+    if wanted == {"NAME", "CON"}:
+        return "a name"
     specific = wanted - _OPERATORS - _ENDS
-    if wanted & _OPERATORS:
+    if operators:
         specific -= _OPERANDS
-    phrases = [_PHRASES.get(kind, f"`{kind.lower()}`") for kind in sorted(specific)]
-    phrases = list(dict.fromkeys(phrases))
-    if wanted & _OPERATORS:
+    phrases = list(dict.fromkeys(_PHRASES.get(kind, f"`{kind.lower()}`") for kind in sorted(specific)))
+    if operators:
         phrases.append("an operator")
     if wanted & _ENDS:
         phrases.append("the end of the line")
     if len(phrases) > 6:
         phrases = [*phrases[:5], "something else that begins an item"]
+    return _either(phrases)
+
+
+def _either(phrases: Sequence[str]) -> str:
     if len(phrases) < 2:
         return "".join(phrases) or "nothing"
     return ", ".join(phrases[:-1]) + " or " + phrases[-1]
-
-
-def behind(label: str, place: Span) -> Label:
-    return Label(place, label)
