@@ -46,16 +46,25 @@ def declare_types(work: Work) -> None:
             declared.setdefault(item.name.text, item)
     graph = {name: list(type_names(item)) for name, item in declared.items()}
     for component in components(graph):
-        if is_circle(component, graph):
-            path = circle(component, graph)
-            labels = tuple(
-                Label(declared[name].name.span, "part of the circle") for name in path[1:]
-            )
-            first = declared[path[0]]
-            reported = work.report(errors_names.type_contains_itself(first.name.span, path, labels))
-            work.faulty_types.update(dict.fromkeys(component, reported))
+        if not is_circle(component, graph):
+            _declare(work, declared[component[0]])
+            continue
+        path = circle(component, graph)
+        labels = tuple(Label(declared[n].name.span, "part of the circle") for n in path[1:])
+        work.report(errors_names.type_contains_itself(declared[path[0]].name.span, path, labels))
         for name in component:
-            _declare(work, declared[name])
+            _silence(work, declared[name])
+
+
+def _silence(work: Work, item: TypeDeclaration) -> None:
+    """A type at fault: uses of it say nothing more."""
+    parameters = [] if isinstance(item, tree.ModelDecl) else [p.text for p in item.parameters]
+    kinds = dict.fromkeys(parameters, Kind.TYPE)
+    kinds.update(dict.fromkeys((n for n, _ in dimension_names(work, item.dims)), Kind.DIM))
+    entity = AliasEntity(
+        work.symbol(item.name.text), tuple(kinds.items()), TypeVar("!type"), item.name.span
+    )
+    work.scope.types[item.name.text] = entity
 
 
 def _declare(work: Work, item: TypeDeclaration) -> None:

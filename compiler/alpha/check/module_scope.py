@@ -52,7 +52,6 @@ class Work:
     profiles: list[term.Profile] = field(default_factory=list)
     pairings: list[term.Pairing] = field(default_factory=list)
     proofs: list[term.Proof] = field(default_factory=list)
-    faulty_types: dict[str, Reported] = field(default_factory=dict)
     places: dict[str, Span] = field(default_factory=dict)
     """Where module-level value names are declared."""
     groups: dict[str, Group] = field(default_factory=dict)

@@ -339,8 +339,10 @@ def _power(use: Use) -> bool:
     if cx.is_open(left):
         if not cx.solver.literal(left):
             return False
-        if counts or (use.exponent is not None and use.exponent < 0):
+        if counts:
             cx.solver.unknowns[left.name].literal = "float"  # type: ignore[union-attr]
+        elif use.exponent is not None and use.exponent < 0:
+            cx.wait(Waiting(lambda: _no_integer(use), lambda: None, (left,)))
         return use.gives(left)
     if isinstance(left, Tensor):
         cx.require_dtype(left.element, FLOATS, False, "^", use.span)
@@ -348,14 +350,21 @@ def _power(use: Use) -> bool:
     if left == INT:
         if counts:
             return use.undefined("an `Int` is raised to an `Int`")
-        if use.exponent is not None and use.exponent < 0:
-            return use.refuse(
-                errors_types.power_undefined(use.span, "an `Int` has no negative powers")
-            )
+        _no_integer(use)
         return use.gives(INT)
     return use.undefined(
         "`^` raises an `Int` to an `Int`, or a float tensor to an `Int` or a `u32` scalar"
     )
+
+
+def _no_integer(use: Use) -> bool:
+    """Whether the base of a negative power is known; an `Int` is refused."""
+    cx = use.cx
+    base = cx.solver.head(use.left.type)
+    if base == INT and use.exponent is not None and use.exponent < 0:
+        cause = "an `Int` has no negative powers"
+        cx.fault = cx.report(errors_types.power_undefined(use.span, cause))
+    return not cx.is_open(base)
 
 
 def _matmul(use: Use) -> bool:

@@ -73,7 +73,9 @@ def check_module(loaded: LoadedModule, registry: Registry, diagnostics: Diagnost
     signatures = _signatures(work)
     values = _declare_values(work, signatures)
     models = [
-        (i, declare_model(work, i)) for i in loaded.tree.items if isinstance(i, tree.ModelDecl)
+        (item, declare_model(work, item))
+        for item in loaded.tree.items
+        if isinstance(item, tree.ModelDecl) and work.symbol(item.name.text) in registry.models
     ]
     for item in loaded.tree.items:
         if isinstance(item, tree.SourceDecl):
