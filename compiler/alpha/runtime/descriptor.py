@@ -30,6 +30,7 @@ SAFETENSORS_DTYPES = {
     Dtype.BOOL: "BOOL",
 }
 MAX_STEPS = (1 << 32) - 1
+MAX_FOLDER = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,13 @@ def _check(system: System) -> None:
     for sink in system.report.sinks:
         if sink not in abi.SINKS:
             raise Refused(not_in_this_version(f"the report sink {sink}", system.span))
+    if len(system.checkpoint.folder.encode()) > MAX_FOLDER:
+        raise Refused(not_in_this_version("a checkpoint folder of such a long name", system.span))
+    for end in (system.predict_input, system.predict_output):
+        if end is not None and end.shape[:1] != (system.batch,):
+            raise Refused(not_in_this_version("predict without a batch axis in front", system.span))
+    if system.predict_output is not None and system.predict_output.dtype is Dtype.BF16:
+        raise Refused(not_in_this_version("predict with bf16 results", system.span))
     if system.steps > MAX_STEPS:
         raise Refused(not_in_this_version(f"a run of {system.steps} steps", system.span))
     for field in system.data.fields:

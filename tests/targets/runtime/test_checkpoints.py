@@ -34,6 +34,7 @@ def kill_and_resume(program: Program, expected: bytes, kills: int, seed: int, st
     """Kills the run again and again, mostly inside saves, and goes on until it is done."""
     generator = random.Random(seed)
     command = "train"
+    inside = 0
     left = kills
     while True:
         running = subprocess.Popen(
@@ -50,12 +51,14 @@ def kill_and_resume(program: Program, expected: bytes, kills: int, seed: int, st
         if running.returncode == 0:
             break
         assert running.returncode == -9, words
+        inside += any(program.runs.glob(".*.tmp"))
         steps_left = whole(program) if program.runs.exists() else []
         command = "resume" if steps_left else "train"
         if left == 0 and not steps_left:
             command = "train"
     assert program.checkpoint(steps).read_bytes() == expected
     assert not list(program.runs.glob(".*"))
+    assert inside > 0, "no kill met a save"
     scalars = [
         json.loads(line) for line in (program.runs / "metrics.jsonl").read_text().splitlines()
     ]
@@ -105,7 +108,7 @@ def test_the_last_step_is_not_run_again(tiny: Program) -> None:
     tiny("train")
     done = tiny("resume")
     assert done.returncode == 0
-    assert b"at step 40 already" in done.stdout
+    assert b"at step 40 already" in done.stderr and b"--steps 80" in done.stderr
 
 
 def damaged(path: Path, change: Callable[[bytes], bytes]) -> None:
