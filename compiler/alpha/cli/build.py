@@ -34,11 +34,13 @@ def build(
     Writes build/NAME, its manifest, its report and its artifact module, all at once, or nothing.
     """
     from alpha.driver.packages import current_folder
-    from alpha.driver.pipeline import build as build_system
     from alpha.driver.session import Session
 
     output = Output(form)
     with Session.open(current_folder()) as session:
+        if emit != "llvm":
+            session.worker.start()
+        from alpha.driver.pipeline import build as build_system
 
         def work() -> int:
             outcome = build_system(session, Request(name, target, direct, policy, place, emit))

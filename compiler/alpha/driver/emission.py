@@ -9,8 +9,8 @@ from alpha.admission.errors import empty_artifact
 from alpha.admission.peak import peak
 from alpha.admission.report import as_object, to_json
 from alpha.base.digest import sha256
+from alpha.base.host import HostTarget
 from alpha.codegen.llvm import kernels_ir
-from alpha.codegen.worker import Worker
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.artifact import OutputFile, require_writable_place, write_all
 from alpha.driver.artifact_module import module_source
@@ -24,8 +24,10 @@ from alpha.elf.blobs import Blob
 from alpha.elf.link import LinkOptions, link
 from alpha.elf.stubs import stub_object
 from alpha.elf.verify import verify
-from alpha.runtime.build import runtime_ir
 from alpha.runtime.descriptor import system_ir
+
+RUNTIME_LEVEL = 1
+"""The code generator's level for the runtime, as for kernels: 0 is faster to make and 40 KB larger."""
 
 _SUFFIXES = {"exe": "", "object": ".o", "llvm": ".ll", "asm": ".s"}
 
@@ -53,19 +55,18 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
     host, code = work.host, kernels_ir(work.kernels, work.host)
     if work.request.emit == "llvm":
         return code.encode()
-    with Worker() as worker:
-        if work.request.emit == "asm":
-            return worker.assembly(code, host).encode()
-        kernels = worker.compile(code, host)
-        if work.request.emit == "object":
-            return kernels
-        tables, data = system_ir(work.system, work.plan, host)
-        objects = [
-            ("start", stub_object(host)),
-            ("runtime", _runtime(session, work, worker)),
-            ("kernels", kernels),
-            ("system", worker.compile(tables, host)),
-        ]
+    if work.request.emit == "asm":
+        return session.worker.assembly(code, host).encode()
+    kernels = session.worker.compile(code, host)
+    if work.request.emit == "object":
+        return kernels
+    tables, data = system_ir(work.system, work.plan, host)
+    objects = [
+        ("start", stub_object(host)),
+        ("runtime", _runtime(session, host)),
+        ("kernels", kernels),
+        ("system", session.worker.compile(tables, host)),
+    ]
     blobs = tuple(Blob(blob.symbol, blob.data, blob.align) for blob in data)
     image = link(objects, LinkOptions(host, embedded(contents), blobs))
     verify(image, host)
@@ -105,12 +106,15 @@ def _companions(work: Build, place: Path) -> tuple[Path, Path, Path]:
     )
 
 
-def _runtime(session: Session, work: Build, worker: Worker) -> bytes:
+def _runtime(session: Session, host: HostTarget) -> bytes:
     """The runtime's object, which no system takes part in, so it is compiled once for each compiler and host."""
-    return session.cache.get(
-        "runtime",
-        work.host.name,
-        compiler_digest("base", "runtime", "codegen", "targets"),
-        llvmlite_version(),
-        make=lambda: worker.compile(runtime_ir(work.host), work.host, 2),
-    )
+
+    def make() -> bytes:
+        from alpha.runtime.build import (
+            runtime_ir,  # its compiler is loaded only where the cache has no object
+        )
+
+        return session.worker.compile(runtime_ir(host), host, RUNTIME_LEVEL)
+
+    sources = compiler_digest("base", "runtime", "codegen", "targets")
+    return session.cache.get("runtime", host.name, sources, llvmlite_version(), make=make)

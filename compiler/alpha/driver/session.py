@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from alpha.check.modules import SourceRoots, package_folder
+from alpha.check.source_roots import SourceRoots, package_folder
+from alpha.codegen.worker import Worker
 from alpha.diagnostics.diagnostic import Diagnostics
 from alpha.driver.cache import Cache, user_cache
 
@@ -17,13 +18,15 @@ from alpha.driver.cache import Cache, user_cache
 class Session:
     """`package` is the folder whose modules come first and below which `build/` lies.
 
-    `inputs` are the files read so far: what an output may not replace.
+    `inputs` are the files read so far: what an output may not replace. `worker` starts when it is first needed, or
+    earlier where a command knows that it will be, so that LLVM loads while the front half works.
     """
 
     package: Path
     roots: SourceRoots
     diagnostics: Diagnostics
     cache: Cache
+    worker: Worker
     inputs: set[Path] = field(default_factory=set)
 
     @staticmethod
@@ -31,6 +34,9 @@ class Session:
     def open(folder: Path) -> Iterator[Session]:
         """A session for the package that `folder` lies in."""
         package = package_folder(folder)
-        yield Session(
-            package, SourceRoots.open(package), Diagnostics(), Cache(user_cache(os.environ))
-        )
+        cache = user_cache(os.environ)
+        worker = Worker(cache / "crashes")
+        try:
+            yield Session(package, SourceRoots.open(package), Diagnostics(), Cache(cache), worker)
+        finally:
+            worker.close()

@@ -33,10 +33,8 @@ def stage_text(session: Session, request: Request, stage: str) -> str:
             text = kernels_ir(work.kernels, work.host)
         case "asm":
             from alpha.codegen.llvm import kernels_ir
-            from alpha.codegen.worker import Worker
 
-            with Worker() as worker:
-                text = worker.assembly(kernels_ir(work.kernels, work.host), work.host)
+            text = session.worker.assembly(kernels_ir(work.kernels, work.host), work.host)
         case _:
             raise ValueError(stage)
     return text if text.endswith("\n") else text + "\n"
