@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from alpha.base.span import Span
 from alpha.check import errors_types
-from alpha.check.context import Blame, Context
+from alpha.check.context import Context
+from alpha.check.entries import Blame
 from alpha.core import term
 from alpha.core.dim import Dim
 from alpha.core.types import Function, Named, Type, TypeVar

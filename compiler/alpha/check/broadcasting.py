@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
-from alpha.check.context import Context, Refuse
+from alpha.check.context import Context
+from alpha.check.entries import Refuse
 from alpha.check.solver import Mismatch
 from alpha.check.unify import Unifier
 from alpha.core.dim import Answer, Dim

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alpha.base.span import Span
-from alpha.check import errors_names, errors_types, forms, operation_rules
+from alpha.check import errors_names, errors_types, form_parts, forms, operation_rules
 from alpha.check.applications import Argument, Ready, apply_term
-from alpha.check.context import (
+from alpha.check.context import Context
+from alpha.check.entries import (
     Blame,
-    Context,
     Dimension,
     Entry,
     LocalFunction,
@@ -37,7 +37,7 @@ def variable(cx: Context, node: tree.Expr) -> term.Term:
     if node.name in SPECIAL:
         return operation_rules.operation(cx, SPECIAL[node.name], None, node.span)
     if node.name in FORMS:
-        usage = forms.USAGE[node.name]
+        usage = form_parts.USAGE[node.name]
         return cx.refuse(node.span, errors_types.special_arguments(node.span, node.name, usage))
     if node.name in DTYPES:
         return cx.refuse(node.span, errors_names.dtype_as_value(node.span, node.name))

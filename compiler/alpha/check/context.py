@@ -13,6 +13,15 @@ from dataclasses import dataclass, field
 from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.check import errors_names, errors_shapes, errors_types
+from alpha.check.entries import (
+    Blame,
+    Dimension,
+    Entry,
+    Equation,
+    Refuse,
+    Waiting,
+)
+from alpha.check.mismatches import mismatch_diagnostic
 from alpha.check.scope import ModelEntity, ModuleScope, Registry, Value, Where
 from alpha.check.show import Shower
 from alpha.check.solver import Mismatch, Solver
@@ -24,7 +33,6 @@ from alpha.core.substitute import in_dim, in_type
 from alpha.core.types import (
     Constraint,
     Element,
-    Index,
     Kind,
     Scheme,
     Shape,
@@ -35,93 +43,6 @@ from alpha.core.types import (
 )
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Label, Reported, Severity
 from alpha.syntax import tree
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A name bound by a pattern."""
-
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class LocalFunction:
-    """A generalised local function."""
-
-    scheme: Scheme
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """A dimension name, which is an `Int` in expressions."""
-
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class OwnParameter:
-    """A parameter of the model whose function is checked: `self.name`."""
-
-    name: str
-    type: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class OwnFunction:
-    """A function of the same model (`self` is passed on) or of the same learner."""
-
-    value: Value
-    self_type: Type | None
-    span: Span
-
-
-Entry = Variable | LocalFunction | Dimension | OwnParameter | OwnFunction
-
-
-@dataclass(slots=True)
-class Hole:
-    """Stands in the term of something that waits; filled once its types are known."""
-
-    span: Span
-    type: Type
-    filled: term.Term | None = None
-    shape: tuple[Dim, ...] | None = None
-    """The shape literal of the operation."""
-
-
-@dataclass(slots=True)
-class Waiting:
-    """`attempt` says whether it is settled; `give_up` reports why it never was. `types` is what it waits for."""
-
-    attempt: Callable[[], bool]
-    give_up: Callable[[], None]
-    types: tuple[Type, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Blame:
-    """Where an expected type comes from, for the second label of a message."""
-
-    span: Span
-    text: str | Callable[[], str] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Equation:
-    """Two dimensions that must be equal, once enough of them is known."""
-
-    left: Dim
-    right: Dim
-    span: Span
-    labels: tuple[Label, ...]
-    refuse: Refuse | None = None
-
-
-Refuse = Callable[[Dim, Dim, Answer], Diagnostic | None]
-"""Makes the message when two sizes differ or are undecided; None for the usual one."""
 
 Infer = Callable[["Context", tree.Expr], term.Term]
 Check = Callable[["Context", tree.Expr, Type, Blame | None], term.Term]
@@ -182,7 +103,11 @@ class Context:
         try:
             unifier.types(found, expected)
         except Mismatch as mismatch:
-            self.fault = self.report_mismatch(mismatch, found, expected, span, blame)
+            self.fault = self.report(
+                mismatch_diagnostic(
+                    self.shower, mismatch, found, expected, span, self.blame_labels(blame)
+                )
+            )
             return False
         if unifier.later:
             labels = self.blame_labels(blame)
@@ -259,50 +184,6 @@ class Context:
             return ()
         text = blame.text if isinstance(blame.text, str) else blame.text()
         return (Label(blame.span, text),)
-
-    def report_mismatch(
-        self, mismatch: Mismatch, found: Type, expected: Type, span: Span, blame: Blame | None
-    ) -> Reported:
-        shower = self.shower
-        labels = self.blame_labels(blame)
-        left, right = mismatch.left, mismatch.right
-        code = mismatch.code
-        found_text, expected_text = shower.text(found), shower.text(expected)
-        whole = (Label(span, f"found `{found_text}`"),)
-        if code == "E0412" or code == "E0415":
-            assert isinstance(left, Dim) and isinstance(right, Dim)
-            one, two = shower.dim(left), shower.dim(right)
-            pair = (Label(span, f"found {one}, in `{found_text}`"), *labels)
-            if code == "E0412":
-                return self.report(errors_shapes.sizes(span, one, two, pair))
-            return self.report(errors_shapes.undecided(span, one, two, pair))
-        if code == "E0413":
-            assert isinstance(left, Shape) and isinstance(right, Shape)
-            texts = shower.shape(left), shower.shape(right)
-            return self.report(errors_shapes.ranks(span, *texts, (*whole, *labels)))
-        if code == "E0401":
-            return self.report(
-                errors_types.dtypes(
-                    span, shower.element(left), shower.element(right), (*whole, *labels)
-                )
-            )
-        if code == "E0403":
-            name = shower.element(left) if isinstance(left, Dtype) else "a literal"
-            return self.report(
-                errors_types.unchecked_index(span, name, shower.element(right), labels)
-            )
-        if code == "E0402":
-            inner = next((x for x in (right, left) if isinstance(x, Tensor | Dtype)), right)
-            return self.report(errors_types.literal(span, span.text, shower.part(inner)))
-        if code == "E0308":
-            assert isinstance(right, Constraint)
-            return self.report(errors_types.constraint(span, shower.part(left), right, labels))
-        if mismatch.note == "infinite":
-            return self.report(errors_types.infinite(span, shower.part(left), shower.part(right)))
-        detail = ""
-        if shower.part(left) != found_text:
-            detail = f"`{shower.part(left)}` and `{shower.part(right)}` have no value in common"
-        return self.report(errors_types.differ(span, found_text, expected_text, labels, detail))
 
     # ---- waiting ---------------------------------------------------------------------------------------------------
 
@@ -452,7 +333,3 @@ def _constraints(scheme: Scheme) -> dict[str, Constraint]:
 
 def scalar(element: Element) -> Tensor:
     return Tensor(element, Shape(()))
-
-
-def index_type(size: Dim, shape: Shape) -> Tensor:
-    return Tensor(Index(size), shape)

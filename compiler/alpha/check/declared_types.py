@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alpha.check import errors_names, errors_types
+from alpha.check import errors_kinds, errors_names, errors_records
 from alpha.check.cycles import circle, components, is_circle
 from alpha.check.module_scope import Work
 from alpha.check.references import type_names
@@ -114,7 +114,7 @@ def dimension_names(work: Work, dims: tree.TDims | None) -> list[tuple[str, tree
     for item in dims.items if dims is not None else ():
         if not isinstance(item, tree.DimVar):
             work.report(
-                errors_types.wrong_kind(item.span, "the name of a dimension", "something else")
+                errors_kinds.wrong_kind(item.span, "the name of a dimension", "something else")
             )
         elif item.name in found:
             span = found[item.name].span
@@ -151,7 +151,7 @@ def _record(
     for item in body.fields:
         field = item.name.text
         if field in places:
-            work.report(errors_types.field_twice(item.name.span, field, places[field].span))
+            work.report(errors_records.field_twice(item.name.span, field, places[field].span))
             continue
         places[field] = item.name
         entity.fields[field] = reader.read(item.type)

@@ -9,7 +9,8 @@ from fractions import Fraction
 from alpha.base.span import Span
 from alpha.check import errors_names, errors_types
 from alpha.check.builtin import AMOUNT_UNITS
-from alpha.check.context import Blame, Context, Dimension, Entry
+from alpha.check.context import Context
+from alpha.check.entries import Blame, Dimension, Entry
 from alpha.check.expressions import RULES, abstraction
 from alpha.check.finish import close, finish
 from alpha.check.generalise import generalise

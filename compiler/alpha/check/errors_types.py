@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alpha.base.span import Span
-from alpha.check.errors_names import did_you_mean
-from alpha.core.types import Constraint, Kind
+from alpha.core.types import Constraint
 from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 
 Labels = tuple[Label, ...]
@@ -116,97 +115,6 @@ def never_reached(span: Span, earlier: Span) -> Diagnostic:
     )
 
 
-def no_record(
-    span: Span, fields: Sequence[str], nearest: str, missing: Sequence[str], extra: Sequence[str]
-) -> Diagnostic:
-    parts = []
-    if missing:
-        parts.append(f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-    if extra:
-        parts.append(f"it has no {_listed(extra)}")
-    cause = (
-        f"the nearest is `{nearest}`: {', and '.join(parts)}"
-        if nearest and parts
-        else "no record type fits"
-    )
-    return Diagnostic(
-        "E0305",
-        f"no record in scope has exactly the {'field' if len(fields) == 1 else 'fields'} {_listed(fields)}",
-        span,
-        cause=cause,
-    )
-
-
-def record_fields(
-    span: Span,
-    name: str,
-    missing: Sequence[str],
-    extra: Sequence[str],
-    known: Sequence[str],
-    labels: Labels = (),
-) -> Diagnostic:
-    parts = []
-    if missing:
-        parts.append(f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-    if extra:
-        parts.append(f"it has no field {_listed(extra)}")
-    hints = tuple(hint for e in extra for hint in did_you_mean(e, known))[:3]
-    return Diagnostic(
-        "E0305",
-        f"this record is not a `{name}`: {', and '.join(parts)}",
-        span,
-        labels,
-        f"a `{name}` has exactly the fields {_listed(list(known))}",
-        hints,
-    )
-
-
-def several_records(span: Span, names: Sequence[str]) -> Diagnostic:
-    return Diagnostic(
-        "E0305",
-        f"several records have exactly these fields: {_listed(names)}",
-        span,
-        cause="nothing here says which one is meant",
-        hints=("write a signature, or a type behind the `let`",),
-    )
-
-
-def field_twice(span: Span, name: str, first: Span) -> Diagnostic:
-    return Diagnostic(
-        "E0305",
-        f"the field `{name}` is given twice",
-        span,
-        (Label(first, "first given here"),),
-        "a record has one value for each field",
-    )
-
-
-def no_field(span: Span, name: str, owner: str, known: Sequence[str]) -> Diagnostic:
-    shown = _listed(sorted(known)[:12]) if known else ""
-    return Diagnostic(
-        "E0305",
-        f"`{owner}` has no `{name}`",
-        span,
-        cause=f"it has {shown}" if shown else "it has no fields at all",
-        hints=did_you_mean(name, known),
-    )
-
-
-def unknown_record(span: Span, name: str, records: Sequence[str]) -> Diagnostic:
-    having = (
-        f"records with a field `{name}`: {_listed(records)}"
-        if records
-        else f"no record in scope has `{name}`"
-    )
-    return Diagnostic(
-        "E0306",
-        f"it is not known what this is, so `.{name}` cannot be looked up",
-        span,
-        cause=having,
-        hints=("annotate the parameter, as in `fn (x : Type) -> ...`, or write a signature",),
-    )
-
-
 def unknown_operand(span: Span, what: str) -> Diagnostic:
     return Diagnostic(
         "E0307",
@@ -239,76 +147,6 @@ def too_general(span: Span, name: str, found: str) -> Diagnostic:
         span,
         cause=f"whoever uses it chooses `{name}`",
         hints=("make the signature more special",),
-    )
-
-
-def takes_no_arguments(span: Span, name: str) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        f"`{name}` takes no type arguments",
-        span,
-        cause="it is a complete type, or a variable for one",
-    )
-
-
-def argument_count(
-    span: Span, name: str, kinds: Sequence[tuple[str, Kind]], given: int
-) -> Diagnostic:
-    usage = _usage(name, kinds)
-    return Diagnostic(
-        "E0309",
-        f"`{name}` takes {_type_arguments(len(kinds))}, but {given} {'is' if given == 1 else 'are'} given",
-        span,
-        cause="a type is written with all its arguments",
-        hints=(f"write `{usage}`",),
-    )
-
-
-def wrong_kind(span: Span, wanted: str, found: str) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        f"{wanted} is expected here, not {found}",
-        span,
-        cause="each place of a type takes one kind of argument",
-    )
-
-
-def two_kinds(span: Span, name: str, first: str, second: str) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        f"`{name}` is {first} elsewhere and {second} here",
-        span,
-        cause="a name in a type stands for one kind of thing",
-        hints=("use two names",),
-    )
-
-
-def record_type_here(span: Span) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        "a record type can only be written in a `type` declaration",
-        span,
-        cause="records are nominal: each has a name",
-        hints=("declare `type Name = { ... }` and use `Name` here",),
-    )
-
-
-def index_without_size(span: Span) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        "`index` needs its size",
-        span,
-        cause="an index is below a known size",
-        hints=("write `index n`",),
-    )
-
-
-def spread_not_first(span: Span, name: str) -> Diagnostic:
-    return Diagnostic(
-        "E0309",
-        f"`...{name}` may only stand first",
-        span,
-        cause="shapes are matched from the right; the rest goes to the axes variable",
     )
 
 
@@ -404,30 +242,7 @@ def cast_fix(span: Span, dtype: str) -> Fix:
     return Fix(f"cast to {dtype}", span, f"(cast {dtype} ({span.text}))")
 
 
-def _usage(name: str, kinds: Sequence[tuple[str, Kind]]) -> str:
-    types = [n if k is not Kind.SHAPE else f"[{n}]" for n, k in kinds if k is not Kind.DIM]
-    dims = [n for n, k in kinds if k is Kind.DIM]
-    if name in ("index", "Stack"):
-        return " ".join([name, *[n for n, _ in kinds]])
-    return " ".join([name, *types, *([f"[{', '.join(dims)}]"] if dims else [])])
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = [f"`{name}`" for name in names]
-    return (
-        shown[0]
-        if len(shown) == 1
-        else ", ".join(shown[:-1]) + " and " + shown[-1]
-        if shown
-        else ""
-    )
-
-
 def _arguments(count: int) -> str:
-    return "no arguments" if count == 0 else "one argument" if count == 1 else f"{count} arguments"
-
-
-def _type_arguments(count: int) -> str:
     return "no arguments" if count == 0 else "one argument" if count == 1 else f"{count} arguments"
 
 

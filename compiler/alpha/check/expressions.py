@@ -8,7 +8,8 @@ from alpha.base.span import Span
 from alpha.check import errors_types
 from alpha.check.builtin import UNITS
 from alpha.check.calls import application, check_application, constructor, pipe, variable
-from alpha.check.context import Blame, Check, Context, Infer, LocalFunction, Rules, Variable
+from alpha.check.context import Check, Context, Infer, Rules
+from alpha.check.entries import Blame, LocalFunction, Variable
 from alpha.check.exhaustive import missing, unreachable
 from alpha.check.generalise import generalise
 from alpha.check.operators import binary, check_binary, unary

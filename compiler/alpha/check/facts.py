@@ -7,8 +7,8 @@ from fractions import Fraction
 from alpha.base.span import Span
 from alpha.check import errors_declarations, errors_names
 from alpha.check.builtin import ESTIMATES, GRADES, IDENTITIES, SUPPLIES, unit_text
-from alpha.check.context import Blame
 from alpha.check.definitions import new_context
+from alpha.check.entries import Blame
 from alpha.check.finish import finish
 from alpha.check.module_scope import Group, Work
 from alpha.check.scope import Value

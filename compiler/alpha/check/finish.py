@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from alpha.base.dtype import Dtype
 from alpha.check import errors_shapes, errors_types
-from alpha.check.context import Context, Hole
+from alpha.check.context import Context
+from alpha.check.entries import Hole
 from alpha.check.solver import F32, INT, SCALAR
 from alpha.core import term as core
 from alpha.core.dim import Answer, Dim

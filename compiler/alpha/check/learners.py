@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype
 from alpha.check import errors_declarations, errors_names, errors_types
-from alpha.check.context import Blame, Context, Dimension, OwnFunction
+from alpha.check.context import Context
 from alpha.check.cycles import circle, components, is_circle
 from alpha.check.definitions import new_context
+from alpha.check.entries import Blame, Dimension, OwnFunction
 from alpha.check.expressions import abstraction
 from alpha.check.finish import close, finish
 from alpha.check.generalise import generalise

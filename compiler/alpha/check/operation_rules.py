@@ -14,7 +14,8 @@ from alpha.base.span import Span
 from alpha.check import errors_declarations, errors_shapes, errors_types
 from alpha.check.axes import Axis, resolve
 from alpha.check.broadcasting import Operand, broadcast, is_settled, same_element
-from alpha.check.context import Context, Hole, Waiting, scalar
+from alpha.check.context import Context, scalar
+from alpha.check.entries import Hole, Waiting
 from alpha.check.operations import Operation, Rule
 from alpha.check.solver import BOOL, F32, SCALAR
 from alpha.core import term

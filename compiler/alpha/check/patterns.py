@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from alpha.base.span import Span
 from alpha.check import errors_names, errors_types
-from alpha.check.context import Blame, Context, Variable
+from alpha.check.context import Context
+from alpha.check.entries import Blame, Variable
 from alpha.check.exhaustive import missing
 from alpha.check.scope import ModelEntity
 from alpha.check.solver import INT, TEXT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alpha.check import errors_declarations, errors_names, errors_types
 from alpha.check.builtin import PAIRING_ENTRIES, POLICY_ENTRIES
-from alpha.check.context import Blame
 from alpha.check.definitions import new_context
+from alpha.check.entries import Blame
 from alpha.check.expressions import abstraction
 from alpha.check.facts import is_profile
 from alpha.check.finish import finish

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alpha.base.span import Span
-from alpha.check import errors_names, errors_types
+from alpha.check import errors_names, errors_records
 from alpha.check.builtin import POLICY_FIELDS
 from alpha.check.calls import use, use_constructor, use_value
-from alpha.check.context import Blame, Context, Hole, Waiting
+from alpha.check.context import Context
+from alpha.check.entries import Blame, Hole, Waiting
 from alpha.check.scope import ModuleScope, RecordEntity
 from alpha.core import term
 from alpha.core.substitute import in_type
@@ -33,14 +34,16 @@ def record(cx: Context, node: tree.Expr) -> term.Term:
             cx.infer(item.value)
         nearest = max(cx.scope.records(), key=lambda r: len(wanted & set(r.fields)), default=None)
         if nearest is None or not wanted & set(nearest.fields):
-            return cx.refuse(node.span, errors_types.no_record(node.span, names, "", (), ()))
+            return cx.refuse(node.span, errors_records.no_record(node.span, names, "", (), ()))
         missing = [f for f in nearest.fields if f not in wanted]
         extra = [f for f in names if f not in nearest.fields]
         name = nearest.symbol.rpartition(".")[2]
-        return cx.refuse(node.span, errors_types.no_record(node.span, names, name, missing, extra))
+        return cx.refuse(
+            node.span, errors_records.no_record(node.span, names, name, missing, extra)
+        )
     if len(fitting) > 1:
         shown = [r.symbol for r in fitting]
-        return cx.refuse(node.span, errors_types.several_records(node.span, shown))
+        return cx.refuse(node.span, errors_records.several_records(node.span, shown))
     return _make(cx, node, fitting[0], _fresh(cx, fitting[0], node.span), None)
 
 
@@ -91,7 +94,7 @@ def _field_fault(
         name = item.name.text
         if name in seen:
             return cx.refuse(
-                item.name.span, errors_types.field_twice(item.name.span, name, seen[name])
+                item.name.span, errors_records.field_twice(item.name.span, name, seen[name])
             )
         seen[name] = item.name.span
     missing = [f for f in types if f not in seen] if whole else []
@@ -101,7 +104,7 @@ def _field_fault(
     span = seen[extra[0]] if extra else node.span
     name = entity.symbol.rpartition(".")[2]
     labels = cx.blame_labels(blame)
-    diagnostic = errors_types.record_fields(span, name, missing, extra, list(types), labels)
+    diagnostic = errors_records.record_fields(span, name, missing, extra, list(types), labels)
     return cx.refuse(node.span, diagnostic)
 
 
@@ -118,10 +121,10 @@ def _update(cx: Context, node: tree.RecordExpr, base: tree.Name) -> term.Term:
             cx.infer(each.value)
         if cx.is_open(item):
             names = _having(cx, node.fields[0].name.text)
-            diagnostic = errors_types.unknown_record(base.span, node.fields[0].name.text, names)
+            diagnostic = errors_records.unknown_record(base.span, node.fields[0].name.text, names)
             return cx.refuse(base.span, diagnostic)
         known = _members(cx, item)
-        diagnostic = errors_types.no_field(
+        diagnostic = errors_records.no_field(
             base.span, node.fields[0].name.text, cx.show(item), known
         )
         return cx.refuse(base.span, diagnostic)
@@ -194,7 +197,7 @@ def _selection(cx: Context, value: term.Term, field: tree.Name, span: Span) -> t
         return cx.unify(hole.filled.type, result, span) or True
 
     def give_up() -> None:
-        diagnostic = errors_types.unknown_record(value.span, field.text, _having(cx, field.text))
+        diagnostic = errors_records.unknown_record(value.span, field.text, _having(cx, field.text))
         cx.unify(result, cx.refuse(span, diagnostic).type, span)
 
     cx.wait(Waiting(attempt, give_up, (value.type, result)))
@@ -223,7 +226,7 @@ def member(cx: Context, value: term.Term, item: Type, field: tree.Name, span: Sp
             return term.Select(value, name, span=span, type=POLICY_FIELDS[name])
         if item.name == "Optimizer" and name == "apply":
             return _apply_optimizer(cx, value, span)
-    diagnostic = errors_types.no_field(field.span, name, cx.show(item), _members(cx, item))
+    diagnostic = errors_records.no_field(field.span, name, cx.show(item), _members(cx, item))
     return cx.refuse(span, diagnostic)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from alpha.check import errors_names, errors_shapes
-from alpha.check.context import Context, Dimension
+from alpha.check.context import Context
+from alpha.check.entries import Dimension
 from alpha.core.dim import Dim
 from alpha.diagnostics.diagnostic import Diagnostic
 from alpha.syntax import tree

@@ -7,8 +7,9 @@ from alpha.check import errors_names, errors_shapes, errors_types, operation_rul
 from alpha.check.axes import read_axes
 from alpha.check.broadcasting import is_settled
 from alpha.check.calls import use
-from alpha.check.context import Context, Hole, Waiting
-from alpha.check.forms import USAGE
+from alpha.check.context import Context
+from alpha.check.entries import Hole, Waiting
+from alpha.check.form_parts import USAGE
 from alpha.check.operations import FLOATS, FORMS, NUMBERS, SPECIAL, WITH_AXES
 from alpha.check.sizes import formula
 from alpha.core import term

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alpha.base.dtype import Dtype
 from alpha.check import errors_declarations, errors_names, errors_shapes, errors_types
-from alpha.check.context import Blame, Context, Dimension, OwnFunction, OwnParameter, Variable
+from alpha.check.context import Context
 from alpha.check.definitions import (
     Signed,
     check_signed,
@@ -12,6 +12,7 @@ from alpha.check.definitions import (
     new_context,
     read_signature,
 )
+from alpha.check.entries import Blame, Dimension, OwnFunction, OwnParameter, Variable
 from alpha.check.finish import finish
 from alpha.check.module_scope import Work
 from alpha.check.patterns import Names, pattern, require_total

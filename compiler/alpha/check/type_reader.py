@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype
 from alpha.base.span import Span
-from alpha.check import errors_names, errors_shapes, errors_types
+from alpha.check import errors_kinds, errors_names, errors_shapes
 from alpha.check.builtin import AMOUNT_UNITS
 from alpha.check.scope import AliasEntity, ModelEntity, ModuleScope, TypeEntity
 from alpha.check.solver import AMOUNT, BOOL, SCALAR
@@ -81,11 +81,11 @@ class TypeReader:
             if isinstance(node.head, tree.TVar) and node.head.name == "index":
                 return Tensor(self.element(node), SCALAR)
             return self._poison(
-                errors_types.takes_no_arguments(node.head.span, node.head.span.text)
+                errors_kinds.takes_no_arguments(node.head.span, node.head.span.text)
             )
         if isinstance(node, tree.TRecord):
-            return self._poison(errors_types.record_type_here(node.span))
-        return self._poison(errors_types.wrong_kind(node.span, "a type", "a size or a shape"))
+            return self._poison(errors_kinds.record_type_here(node.span))
+        return self._poison(errors_kinds.wrong_kind(node.span, "a type", "a size or a shape"))
 
     # ---- names -----------------------------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ class TypeReader:
         if dtype is not None:
             return Tensor(dtype, SCALAR)
         if node.name == "index":
-            return self._poison(errors_types.index_without_size(node.span))
+            return self._poison(errors_kinds.index_without_size(node.span))
         known = self.variables.kinds.get(node.name)
         if known is Kind.ELEMENT:
             return Tensor(TypeVar(node.name), SCALAR)
@@ -113,7 +113,7 @@ class TypeReader:
                 return False
             self.variables.kinds[name] = kind
         elif known is not kind:
-            self.report(errors_types.two_kinds(span, name, _KIND_WORDS[known], _KIND_WORDS[kind]))
+            self.report(errors_kinds.two_kinds(span, name, _KIND_WORDS[known], _KIND_WORDS[kind]))
             return False
         return True
 
@@ -176,20 +176,20 @@ class TypeReader:
             if isinstance(argument, tree.TDims) and dims and len(trees) + len(dims) == len(kinds):
                 spread = next((i for i in argument.items if isinstance(i, tree.Spread)), None)
                 if spread is not None:
-                    self.report(errors_types.wrong_kind(spread.span, "a dimension", "axes"))
+                    self.report(errors_kinds.wrong_kind(spread.span, "a dimension", "axes"))
                     return None
                 trees.extend(i for i in argument.items if not isinstance(i, tree.Spread))
             else:
                 trees.append(argument)
         if len(trees) != len(kinds):
-            self.report(errors_types.argument_count(span, name, kinds, len(trees)))
+            self.report(errors_kinds.argument_count(span, name, kinds, len(trees)))
             return None
         values: list[TypeArgument] = []
         for item, (_, kind) in zip(trees, kinds, strict=True):
             if kind is Kind.DIM:
                 values.append(self.size(item))
             elif isinstance(item, tree.DimInt | tree.DimVar | tree.DimBinary):
-                self.report(errors_types.wrong_kind(item.span, _KIND_WORDS[kind], "a dimension"))
+                self.report(errors_kinds.wrong_kind(item.span, _KIND_WORDS[kind], "a dimension"))
                 return None
             elif kind is Kind.TYPE:
                 values.append(self.read(item))
@@ -202,7 +202,7 @@ class TypeReader:
     def _tensor(self, arguments: tuple[tree.Type, ...], span: Span) -> Type:
         if len(arguments) != 2:
             kinds = (("dtype", Kind.ELEMENT), ("shape", Kind.SHAPE))
-            return self._poison(errors_types.argument_count(span, "Tensor", kinds, len(arguments)))
+            return self._poison(errors_kinds.argument_count(span, "Tensor", kinds, len(arguments)))
         return Tensor(self.element(arguments[0]), self.shape(arguments[1]))
 
     # ---- parts of a tensor type ------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class TypeReader:
             if dtype is not None:
                 return dtype
             if node.name == "index":
-                self.report(errors_types.index_without_size(node.span))
+                self.report(errors_kinds.index_without_size(node.span))
                 return _POISONED
             return (
                 TypeVar(node.name)
@@ -228,11 +228,11 @@ class TypeReader:
             if len(node.arguments) != 1:
                 kinds = (("n", Kind.DIM),)
                 self.report(
-                    errors_types.argument_count(node.span, "index", kinds, len(node.arguments))
+                    errors_kinds.argument_count(node.span, "index", kinds, len(node.arguments))
                 )
                 return _POISONED
             return Index(self.size(node.arguments[0]))
-        self.report(errors_types.wrong_kind(node.span, "a dtype", "something else"))
+        self.report(errors_kinds.wrong_kind(node.span, "a dtype", "something else"))
         return _POISONED
 
     def shape(self, node: tree.Type) -> Shape:
@@ -241,7 +241,7 @@ class TypeReader:
                 return Shape((), "!shape")
             return Shape((), node.name)
         if not isinstance(node, tree.TDims):
-            self.report(errors_types.wrong_kind(node.span, "a shape in brackets", "something else"))
+            self.report(errors_kinds.wrong_kind(node.span, "a shape in brackets", "something else"))
             return Shape((), "!shape")
         lead: str | None = None
         axes: list[Dim] = []
@@ -249,7 +249,7 @@ class TypeReader:
             if not isinstance(item, tree.Spread):
                 axes.append(self.dim(item))
             elif place:
-                self.report(errors_types.spread_not_first(item.span, item.name))
+                self.report(errors_kinds.spread_not_first(item.span, item.name))
                 return Shape((), "!shape")
             else:
                 if not self._declare(item.name, Kind.SHAPE, item.span):
@@ -269,7 +269,7 @@ class TypeReader:
             only = node.items[0]
             if not isinstance(only, tree.Spread):
                 return self.dim(only)
-        self.report(errors_types.wrong_kind(node.span, "a dimension", "a type"))
+        self.report(errors_kinds.wrong_kind(node.span, "a dimension", "a type"))
         return Dim.variable("!dim")
 
     def dim(self, node: tree.Dim) -> Dim:

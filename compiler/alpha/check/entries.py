@@ -1,0 +1,103 @@
+"""What a name in scope stands for, and what waits, while a definition is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from alpha.base.span import Span
+from alpha.check.scope import Value
+from alpha.core import term
+from alpha.core.dim import Answer, Dim
+from alpha.core.types import (
+    Scheme,
+    Type,
+)
+from alpha.diagnostics.diagnostic import Diagnostic, Label
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name bound by a pattern."""
+
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFunction:
+    """A generalised local function."""
+
+    scheme: Scheme
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A dimension name, which is an `Int` in expressions."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OwnParameter:
+    """A parameter of the model whose function is checked: `self.name`."""
+
+    name: str
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFunction:
+    """A function of the same model (`self` is passed on) or of the same learner."""
+
+    value: Value
+    self_type: Type | None
+    span: Span
+
+
+Entry = Variable | LocalFunction | Dimension | OwnParameter | OwnFunction
+
+
+@dataclass(slots=True)
+class Hole:
+    """Stands in the term of something that waits; filled once its types are known."""
+
+    span: Span
+    type: Type
+    filled: term.Term | None = None
+    shape: tuple[Dim, ...] | None = None
+    """The shape literal of the operation."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """`attempt` says whether it is settled; `give_up` reports why it never was. `types` is what it waits for."""
+
+    attempt: Callable[[], bool]
+    give_up: Callable[[], None]
+    types: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """Where an expected type comes from, for the second label of a message."""
+
+    span: Span
+    text: str | Callable[[], str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """Two dimensions that must be equal, once enough of them is known."""
+
+    left: Dim
+    right: Dim
+    span: Span
+    labels: tuple[Label, ...]
+    refuse: Refuse | None = None
+
+
+Refuse = Callable[[Dim, Dim, Answer], Diagnostic | None]
+"""Makes the message when two sizes differ or are undecided; None for the usual one."""
