@@ -77,11 +77,11 @@ class Runner:
         self.child.stdout.close()
 
     def call(self, ir: str, kernels: Sequence[Kernel], arena: bytes, parts: int) -> bytes:
-        """The arena after all kernels ran, each as `parts` parts, the last part first."""
+        """The arena after all kernels ran, the parallel ones as `parts` parts, the last part first."""
         assert self.child.stdin and self.child.stdout
-        names = " ".join(kernel.symbol for kernel in kernels)
+        names = " ".join(f"{kernel.symbol}/{parts if kernel.parallel else 1}" for kernel in kernels)
         text = ir.encode()
-        header = {"names": names, "parts": parts, "code": len(text)}
+        header = {"names": names, "code": len(text)}
         write_frame(self.child.stdin, header, text + arena)
         answer = read_frame(self.child.stdout)
         assert answer is not None, "the kernels crashed"
@@ -152,12 +152,12 @@ def serve() -> None:
         room = ctypes.create_string_buffer(len(arena) + 64)
         base = -(-ctypes.addressof(room) // 64) * 64
         ctypes.memmove(base, arena, len(arena))
-        parts = int(header["parts"])
         shape = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        for name in str(header["names"]).split():
+        for item in str(header["names"]).split():
+            name, _, parts = item.rpartition("/")
             kernel = shape(engine.get_function_address(name))
-            for part in reversed(range(parts)):
-                kernel(base, part, parts)
+            for part in reversed(range(int(parts))):
+                kernel(base, part, int(parts))
         write_frame(answers, {}, ctypes.string_at(base, len(arena)))
         del engine
 

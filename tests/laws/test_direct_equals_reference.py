@@ -22,19 +22,16 @@ from laws.graphs import (
     OPERATIONS,
     STORAGE,
     UNARY,
-    Pool,
     applications,
     graphs,
     inputs_of,
     same_bits,
-    step,
 )
+from laws.wide_graphs import wide
 from semantics.evaluate import evaluate
 from semantics.graph import read_graph
 
 Array = Any
-SIZES = (1, 2, 3, 7, 10, 15, 16, 17, 31, 32, 33, 40)
-LARGEST = 6_000
 MANY = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -57,27 +54,6 @@ def agree(runner: Runner, graph: Graph, inputs: Mapping[str, Array], parts: int 
     assert list(found) == list(expected)
     for name, value in expected.items():
         assert same_bits(numpy.asarray(value), found[name]), (name, to_text(graph), parts)
-
-
-class WidePool(Pool):
-    """Operands whose sizes lie around multiples of the lanes."""
-
-    def shape(self, least: int = 0, most: int = 3) -> tuple[int, ...]:
-        rank = self.draw(st.integers(least, most))
-        sizes: list[int] = []
-        room = LARGEST
-        for _ in range(rank):
-            size = self.draw(st.sampled_from([size for size in SIZES if size <= room]))
-            sizes.append(size)
-            room //= size
-        return tuple(sizes)
-
-
-@st.composite
-def wide(draw: Any, operation: str, dtype: Dtype) -> Graph:
-    pool = WidePool(draw, Builder(), [])
-    node = step(pool, operation, dtype)
-    return pool.builder.graph("wide", [("y", node)])
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
