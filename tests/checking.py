@@ -54,7 +54,7 @@ def closure(modules: list[LoadedModule]) -> list[LoadedModule]:
     def visit(name: str) -> None:
         if name not in own and name not in wanted:
             if name not in shipped():
-                raise Refused()
+                raise Refused(Diagnostic("E0102", f"there is no module `{name}`"))
             for inner in shipped()[name].imports:
                 visit(inner)
             wanted[name] = None
@@ -77,8 +77,9 @@ def check_text(*texts: str) -> tuple[Program | None, list[Diagnostic]]:
         else:
             modules.append(loaded(text, header[1]))
     diagnostics = Diagnostics()
+    program = closure(modules)
     try:
-        return check(closure(modules), diagnostics), diagnostics.items
+        return check(program, diagnostics), diagnostics.items
     except Refused:
         return None, diagnostics.items
 
