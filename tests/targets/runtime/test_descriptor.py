@@ -92,3 +92,13 @@ def test_what_the_runtime_cannot_do_yet_is_said_at_build_time() -> None:
         with pytest.raises(Refused) as refused:
             system_ir(changed, tiny_plan(), X86_64_LINUX)
         assert [item.code for item in refused.value.diagnostics] == ["E0011"]
+
+
+def test_the_runtime_declares_nothing_that_it_does_not_use() -> None:
+    sources = runtime_sources(X86_64_LINUX)
+    text = "\n".join(source.text for source in sources)
+    # what LLVM, the stubs or the start call is used without being named
+    called_from_outside = {"rt_syscall", "memmove", "bcmp", "rt_start"}
+    declared = set(re.findall(r"^(?:def )?([A-Za-z_]\w*)(?:\(|:| =)", text, re.MULTILINE))
+    unused = {name for name in declared if len(re.findall(rf"\b{name}\b", text)) < 2}
+    assert unused <= called_from_outside
