@@ -64,7 +64,12 @@ def torch_run(images, labels, order, rates, weights, threads, fused):  # type: i
     def run() -> float:
         w1, b1, w2, b2 = (torch.tensor(value, requires_grad=True) for value in weights)
         optimizer = torch.optim.AdamW(
-            [w1, b1, w2, b2], lr=RATE, betas=(BETA1, BETA2), eps=EPSILON, weight_decay=DECAY, fused=fused
+            [w1, b1, w2, b2],
+            lr=RATE,
+            betas=(BETA1, BETA2),
+            eps=EPSILON,
+            weight_decay=DECAY,
+            fused=fused,
         )
         for step in range(len(order)):
             optimizer.param_groups[0]["lr"] = float(rates[step])

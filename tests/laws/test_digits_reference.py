@@ -75,3 +75,14 @@ def test_the_reference_runs_from_the_command_line(digits: System, tmp_path: Path
     train.advance(run, 3)
     assert output.read_bytes() == train.checkpoint(run, "0.1.0")
     assert "step 3" in found.stdout and "metric.accuracy" in found.stdout
+
+
+@pytest.mark.slow
+def test_the_loss_follows_the_curve_of_torch(digits: System) -> None:
+    """`tests/curves/digits_torch.py` re-derives the recorded curve from the same weights, batches and rates."""
+    recorded = json.loads((ROOT / "tests/curves/digits_torch.json").read_text("utf-8"))["losses"]
+    rows: dict[str, Any] = {field.name: field.rows for field in digits.data.fields}
+    run = train.start(json.loads(json.dumps(describe(digits))), rows)
+    train.advance(run, len(recorded))
+    for step, (found, expected) in enumerate(zip(run.losses, recorded, strict=True), 1):
+        assert float(found) == pytest.approx(expected, rel=1e-4), f"step {step}"

@@ -15,6 +15,12 @@ def stage_text(session: Session, request: Request, stage: str) -> str:
             from alpha.core.text import to_text as core_text
 
             text = core_text(work.front.program)
+        case "system":
+            import json
+
+            from alpha.evaluate.describe import describe
+
+            text = json.dumps(describe(work.system), indent=1, ensure_ascii=False)
         case "graph":
             from alpha.graph.text import to_text as graph_text
 
