@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy
 import torch
+
 from semantics import train
 from semantics.__main__ import read_rows
 from semantics.evaluate import evaluate
