@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, TypeAlias
 
 from alpha.elf import blobs, form, frames, notes
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.form import align_up
 from alpha.elf.read import Object, Section
-from alpha.elf.reloc import ABSOLUTE, NONE, row_of
+from alpha.elf.reloc import ABSOLUTE, TABLE, Row
 from alpha.elf.resolve import Place, Resolution, Target
 
 
@@ -94,12 +94,16 @@ class RuntimeRelocation:
     addend: int
 
 
+# Where each input section went: the output section's name, and the offset in it.
+Homes: TypeAlias = dict[Section, tuple[str, int]]
+
+
 @dataclass(frozen=True, slots=True)
 class Collection:
     """All output sections in file order, where each input section went, and what must happen at run time."""
 
     outputs: tuple[Output, ...]
-    homes: dict[Section, tuple[str, int]]
+    homes: Homes
     slots: dict[Target, int]  # of the global offset table
     runtime: tuple[RuntimeRelocation, ...]
 
@@ -186,33 +190,36 @@ def _scan(
     machine: int,
     resolution: Resolution,
     outputs: Sequence[Output],
-    homes: dict[Section, tuple[str, int]],
+    homes: Homes,
 ) -> tuple[dict[Target, int], tuple[RuntimeRelocation, ...]]:
-    """What the loaded sections' relocations need beyond their own bytes."""
+    """What the loaded sections' relocations need beyond their own bytes: slots, and addresses at run time."""
     slots: dict[Target, int] = {}
     runtime = []
+    needy = {
+        kind: row for kind, row in TABLE[machine].items() if row.got or row.formula is ABSOLUTE
+    }
     for output in outputs:
         if output.segment is Segment.FILE:
             continue
         for _, section in output.pieces:
             targets = resolution.targets[section.owner]
             for offset, kind, symbol, addend in section.relocations:
+                if kind not in needy:
+                    continue
                 try:
-                    row = row_of(machine, kind)
-                    if row.formula is NONE:
-                        continue
-                    target = _kept(targets[symbol], homes)
+                    row, target = needy[kind], loaded_target(targets[symbol], homes)
                     if row.got:
                         slots.setdefault(target, len(slots))
-                    elif row.formula is ABSOLUTE:
-                        _check_absolute(row.width, output.segment)
+                    else:
+                        _check_absolute(row, output.segment)
                         runtime.append(RuntimeRelocation(section, offset, target, addend))
                 except LinkError as error:
                     raise error.at(f"{section.where}+{offset:#x}") from None
     return slots, tuple(runtime)
 
 
-def _kept(target: Target | None, homes: dict[Section, tuple[str, int]]) -> Target:
+def loaded_target(target: Target | None, homes: Homes) -> Target:
+    """The target of a relocation in a loaded section. Raises `LinkError` unless it is loaded itself."""
     if target is None:
         raise LinkError(Fault.RELOCATION_WITHOUT_TARGET, "relocation")
     if isinstance(target, Place) and not (target.section.allocated and target.section in homes):
@@ -220,11 +227,11 @@ def _kept(target: Target | None, homes: dict[Section, tuple[str, int]]) -> Targe
     return target
 
 
-def _check_absolute(width: int, segment: Segment) -> None:
-    if width < 8:
-        raise LinkError(Fault.NOT_POSITION_INDEPENDENT, "relocation")
+def _check_absolute(row: Row, segment: Segment) -> None:
+    if row.width < 8:
+        raise LinkError(Fault.NOT_POSITION_INDEPENDENT, row.name)
     if segment not in (Segment.RELRO, Segment.RW):
-        raise LinkError(Fault.READ_ONLY_ADDRESS, "relocation")
+        raise LinkError(Fault.READ_ONLY_ADDRESS, row.name)
 
 
 def _make(

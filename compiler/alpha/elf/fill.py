@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from alpha.elf import form, frames
-from alpha.elf.collect import Collection, Output, Segment
+from alpha.elf.collect import Collection, Homes, Output, Segment, loaded_target
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.layout import Layout
 from alpha.elf.read import Section
@@ -17,12 +17,18 @@ from alpha.elf.resolve import Place, Resolution, Target
 _PADDING: Final = {form.EM_X86_64: b"\xcc", form.EM_AARCH64: b"\0"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Addresses:
-    """By object and symbol index: the symbol's address, and that of its slot; None where there is none."""
+# By symbol index: the address of the symbol, or of its slot; None where there is none.
+_Addresses: TypeAlias = list[int | None]
 
-    symbols: dict[str, list[int | None]]
-    slots: dict[str, list[int | None]]
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """What the relocations of one object refer to; `loaded` leaves out what is in debugging sections."""
+
+    targets: tuple[Target | None, ...]
+    loaded: _Addresses
+    every: _Addresses
+    slots: _Addresses
 
 
 def fill(
@@ -32,13 +38,15 @@ def fill(
 
     Raises `LinkError` for a relocation that cannot be applied.
     """
-    addresses = _addresses(resolution, collection, layout)
+    owners = {
+        name: _owner(targets, collection, layout) for name, targets in resolution.targets.items()
+    }
     contents: dict[str, tuple[bytes, ...]] = {}
     for output in collection.outputs:
         if output.content is not None:
             contents[output.name] = (output.content,)
         elif output.pieces and output.kind != form.SHT_NOBITS:
-            contents[output.name] = _join(machine, output, layout, addresses)
+            contents[output.name] = _join(machine, output, collection.homes, layout, owners)
     relocations = _runtime_relocations(machine, collection, layout)
     if relocations:
         contents[".rela.dyn"] = (relocations,)
@@ -52,50 +60,53 @@ def fill(
     return contents
 
 
-def _addresses(resolution: Resolution, collection: Collection, layout: Layout) -> _Addresses:
-    def symbol(target: Target | None) -> int | None:
-        if target is None or (isinstance(target, Place) and target.section not in collection.homes):
-            return None
-        return layout.address(collection, target)
-
-    def slot(target: Target | None) -> int | None:
-        if target is None or target not in collection.slots:
-            return None
-        return layout.addresses[".got"] + 8 * collection.slots[target]
-
-    return _Addresses(
-        {
-            owner: [symbol(each) for each in targets]
-            for owner, targets in resolution.targets.items()
-        },
-        {owner: [slot(each) for each in targets] for owner, targets in resolution.targets.items()},
+def _owner(targets: tuple[Target | None, ...], collection: Collection, layout: Layout) -> _Owner:
+    homes, slots = collection.homes, collection.slots
+    got = layout.addresses.get(".got", 0)
+    loaded: _Addresses = []
+    every: _Addresses = []
+    for target in targets:
+        if target is None or (isinstance(target, Place) and target.section not in homes):
+            loaded.append(None)
+            every.append(None)
+            continue
+        address = layout.address(collection, target)
+        every.append(address)
+        debugging = isinstance(target, Place) and not target.section.allocated
+        loaded.append(None if debugging else address)
+    return _Owner(
+        targets,
+        loaded,
+        every,
+        [got + 8 * slots[t] if t in slots else None for t in targets]
+        if slots
+        else [None] * len(targets),
     )
 
 
-def _join(machine: int, output: Output, layout: Layout, addresses: _Addresses) -> tuple[bytes, ...]:
+def _join(
+    machine: int, output: Output, homes: Homes, layout: Layout, owners: dict[str, _Owner]
+) -> tuple[bytes, ...]:
     padding = _PADDING[machine] if output.segment is Segment.RX else b"\0"
     parts: list[bytes] = []
     end = 0
     for at, section in output.pieces:
         parts.append(padding * (at - end))
-        parts.append(_relocate(machine, section, layout.addresses[output.name] + at, addresses))
+        place = layout.addresses[output.name] + at
+        parts.append(_relocate(machine, section, place, homes, owners[section.owner]))
         end = at + section.size
     parts.append(bytes(output.size - end))
     return tuple(parts)
 
 
-def _relocate(machine: int, section: Section, base: int, addresses: _Addresses) -> bytes:
+def _relocate(machine: int, section: Section, base: int, homes: Homes, owner: _Owner) -> bytes:
     """The bytes of an input section that stands at `base`."""
     before = section.data
     if not section.relocations:
         return before
     body = bytearray(before)
-    size, loaded = len(before), section.allocated
-    rows, symbols, slots = (
-        TABLE[machine],
-        addresses.symbols[section.owner],
-        addresses.slots[section.owner],
-    )
+    rows, size, loaded = TABLE[machine], len(before), section.allocated
+    slots, symbols = owner.slots, owner.loaded if loaded else owner.every
     for offset, kind, symbol, addend in section.relocations:
         try:
             row = rows.get(kind) or row_of(machine, kind)
@@ -108,6 +119,7 @@ def _relocate(machine: int, section: Section, base: int, addresses: _Addresses) 
             elif value is not None:
                 body[offset:end] = apply(row, before[offset:end], base + offset, value + addend)
             elif row.formula is not NONE:
+                loaded_target(owner.targets[symbol], homes)
                 raise LinkError(Fault.RELOCATION_WITHOUT_TARGET, row.name)
         except LinkError as error:
             raise error.at(f"{section.where}+{offset:#x}") from None

@@ -6,6 +6,7 @@ offset is checked before it is followed, so no input can make the linker look ou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -112,14 +113,19 @@ def _slice(data: bytes, offset: int, size: int, where: str) -> bytes:
     return data[offset : offset + size]
 
 
-def _text(table: bytes, offset: int, where: str) -> str:
-    end = table.find(b"\0", offset)
-    if end < 0:
-        raise LinkError(Fault.BAD_NAME, where, "outside its string table")
+def _names(table: bytes, offsets: Sequence[int], where: str) -> list[str]:
+    """The names at `offsets` of a string table."""
     try:
-        return table[offset:end].decode("ascii")
+        text = table.decode("ascii")
     except UnicodeDecodeError:
         raise LinkError(Fault.BAD_NAME, where, "not ASCII") from None
+    names = []
+    for number, offset in enumerate(offsets):
+        end = text.find("\0", offset)
+        if end < 0:
+            raise LinkError(Fault.BAD_NAME, f"{where} {number}", "outside its string table")
+        names.append(text[offset:end])
+    return names
 
 
 def _read_headers(name: str, data: bytes) -> tuple[int, list[_Header], list[str]]:
@@ -141,7 +147,7 @@ def _read_headers(name: str, data: bytes) -> tuple[int, list[_Header], list[str]
         raise LinkError(Fault.MALFORMED, f"{name}: section name table")
     names_header = headers[names_index]
     texts = _slice(data, names_header.offset, names_header.size, f"{name}: section name table")
-    names = [_text(texts, header.name, f"{name}: section {k}") for k, header in enumerate(headers)]
+    names = _names(texts, [header.name for header in headers], f"{name}: section")
     return machine, headers, names
 
 
@@ -174,20 +180,13 @@ def _read_symbols(
         or strings.kind != form.SHT_STRTAB
     ):
         raise LinkError(Fault.MALFORMED, f"{name}: {names[tables[0]]}")
-    texts = bodies[table.link]
+    rows = list(form.SYMBOL.iter_unpack(bodies[tables[0]]))
+    titles = _names(bodies[table.link], [row[0] for row in rows], f"{name}: symbol")
     symbols = []
-    for index, row in enumerate(form.SYMBOL.iter_unpack(bodies[tables[0]])):
-        title, information, other, section, value, size = row
-        symbol = Symbol(
-            _text(texts, title, f"{name}: symbol {index}"),
-            value,
-            size,
-            information >> 4,
-            information & 15,
-            other & 3,
-            section,
-        )
-        _check_symbol(f"{name}: symbol {symbol.name or index}", symbol, headers)
+    for index, (title, row) in enumerate(zip(titles, rows, strict=True)):
+        _, information, other, section, value, size = row
+        symbol = Symbol(title, value, size, information >> 4, information & 15, other & 3, section)
+        _check_symbol(f"{name}: symbol {title or index}", symbol, headers)
         if (index < table.info) != (symbol.binding == form.STB_LOCAL):
             raise LinkError(
                 Fault.MALFORMED, f"{name}: symbol table", "locals and globals are mixed"

@@ -28,16 +28,22 @@ class Formula(Enum):
     LOW_12 = "(S + A) & 0xfff"
 
 
-class Field(Enum):
+@dataclass(frozen=True, slots=True)
+class Field:
     """Where the number goes: little-endian data, or the immediate of one AArch64 instruction."""
 
-    DATA = "data"
-    IMM12 = "bits 21:10"
-    IMM14 = "bits 18:5"
-    IMM19 = "bits 23:5"
-    IMM26 = "bits 25:0"
-    ADR = "bits 23:5 and 30:29"  # the two low bits of the number are the upper two of these
+    name: str
+    bits: int = 0
+    lowest: int = 0
 
+
+DATA: Final = Field("data")
+IMM12: Final = Field("bits 21:10", 12, 10)
+IMM14: Final = Field("bits 18:5", 14, 5)
+IMM19: Final = Field("bits 23:5", 19, 5)
+IMM26: Final = Field("bits 25:0", 26, 0)
+# The two low bits of the number are the upper two of these.
+ADR: Final = Field("bits 23:5 and 30:29", 21)
 
 # Reached as module names: looking a member up on its class costs more than the arithmetic.
 NONE: Final = Formula.NONE
@@ -45,15 +51,6 @@ ABSOLUTE: Final = Formula.ABSOLUTE
 RELATIVE: Final = Formula.RELATIVE
 PAGES: Final = Formula.PAGES
 LOW_12: Final = Formula.LOW_12
-DATA: Final = Field.DATA
-
-# Bits and lowest bit of the immediates that are one run of bits.
-_RUNS: Final = {
-    Field.IMM12: (12, 10),
-    Field.IMM14: (14, 5),
-    Field.IMM19: (19, 5),
-    Field.IMM26: (26, 0),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def _signed(
 
 
 def _low12(name: str, scale: int, got: bool = False) -> Row:
-    return Row(name, LOW_12, Field.IMM12, 4, 0, 1 << 12, scale, got)
+    return Row(name, LOW_12, IMM12, 4, 0, 1 << 12, scale, got)
 
 
 _NO_BYTES: Final = Row("NONE", NONE, DATA, 0, 0, 1)
@@ -112,20 +109,20 @@ AARCH64: Final = {
     258: _data("ABS32", ABSOLUTE, 4, signed=False),
     260: _data("PREL64", RELATIVE, 8, signed=True),
     261: _data("PREL32", RELATIVE, 4, signed=True),
-    273: _signed("LD_PREL_LO19", RELATIVE, Field.IMM19, 19, scale=2),
-    274: _signed("ADR_PREL_LO21", RELATIVE, Field.ADR, 21),
-    275: _signed("ADR_PREL_PG_HI21", PAGES, Field.ADR, 21),
+    273: _signed("LD_PREL_LO19", RELATIVE, IMM19, 19, scale=2),
+    274: _signed("ADR_PREL_LO21", RELATIVE, ADR, 21),
+    275: _signed("ADR_PREL_PG_HI21", PAGES, ADR, 21),
     277: _low12("ADD_ABS_LO12_NC", 0),
     278: _low12("LDST8_ABS_LO12_NC", 0),
-    279: _signed("TSTBR14", RELATIVE, Field.IMM14, 14, scale=2),
-    280: _signed("CONDBR19", RELATIVE, Field.IMM19, 19, scale=2),
-    282: _signed("JUMP26", RELATIVE, Field.IMM26, 26, scale=2),
-    283: _signed("CALL26", RELATIVE, Field.IMM26, 26, scale=2),
+    279: _signed("TSTBR14", RELATIVE, IMM14, 14, scale=2),
+    280: _signed("CONDBR19", RELATIVE, IMM19, 19, scale=2),
+    282: _signed("JUMP26", RELATIVE, IMM26, 26, scale=2),
+    283: _signed("CALL26", RELATIVE, IMM26, 26, scale=2),
     284: _low12("LDST16_ABS_LO12_NC", 1),
     285: _low12("LDST32_ABS_LO12_NC", 2),
     286: _low12("LDST64_ABS_LO12_NC", 3),
     299: _low12("LDST128_ABS_LO12_NC", 4),
-    311: _signed("ADR_GOT_PAGE", PAGES, Field.ADR, 21, got=True),
+    311: _signed("ADR_GOT_PAGE", PAGES, ADR, 21, got=True),
     312: _low12("LD64_GOT_LO12_NC", 3, got=True),
     314: _data("PLT32", RELATIVE, 4, signed=True),
 }
@@ -171,8 +168,7 @@ def apply(row: Row, before: bytes, place: int, value: int) -> bytes:
 
 def _insert(field: Field, word: int, number: int) -> int:
     """The instruction `word` with `number` as the immediate in `field`; the other bits are kept."""
-    if field is Field.ADR:
+    if field is ADR:
         return word & ~0x60FFFFE0 | (number & 3) << 29 | (number >> 2 & 0x7FFFF) << 5
-    bits, lowest = _RUNS[field]
-    mask = (1 << bits) - 1
-    return word & ~(mask << lowest) | (number & mask) << lowest
+    mask = (1 << field.bits) - 1
+    return word & ~(mask << field.lowest) | (number & mask) << field.lowest

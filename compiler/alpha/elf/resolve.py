@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from alpha.elf import form
 from alpha.elf.errors import Fault, LinkError
@@ -23,9 +23,8 @@ RESERVED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """So many bytes into an input section."""
+class Place(NamedTuple):
+    """So many bytes into an input section. A plain tuple: every symbol is one."""
 
     section: Section
     offset: int

@@ -65,9 +65,10 @@ class Broken(Exception):
     """A law does not hold; says what was met."""
 
 
-def need(condition: bool, message: str) -> None:
+def need(condition: bool, message: str, place: int = 0) -> None:
+    """`{}` in the message stands for `place`, in hexadecimal."""
     if not condition:
-        raise Broken(message)
+        raise Broken(message.replace("{}", f"{place:#x}"))
 
 
 # Not frozen: the tables are read once, by the first law that needs them.
@@ -77,11 +78,10 @@ class Image:
     host: HostTarget
 
     def unpack(self, shape: str, offset: int) -> tuple[int, ...]:
-        need(
-            0 <= offset <= len(self.data) - struct.calcsize(shape),
-            f"nothing to read at {offset:#x}",
-        )
-        return struct.unpack_from(shape, self.data, offset)
+        try:
+            return struct.unpack_from(shape, self.data, offset)
+        except (struct.error, OverflowError):
+            raise Broken(f"nothing to read at {offset:#x}") from None
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -230,13 +230,13 @@ def _relocations(image: Image) -> None:
     need(table.size % 24 == 0, "size of the table")
     end = 0
     for place, info, value in struct.iter_unpack("<QQq", image.bytes_at(table.address, table.size)):
-        need(info == RELATIVE[image.host.machine], f"{place:#x} is of another type")
-        need(place >= end, f"{place:#x} is out of order")
-        need(image.loaded(place, WRITE), f"{place:#x} is not writable")
-        need(image.bytes_at(place, 8) == bytes(8), f"{place:#x} is not zero in the file")
+        need(info == RELATIVE[image.host.machine], "{} is of another type", place)
+        need(place >= end, "{} is out of order", place)
+        need(image.loaded(place, WRITE), "{} is not writable", place)
+        need(image.bytes_at(place, 8) == bytes(8), "{} is not zero in the file", place)
         # One past the end is where an empty or one-past pointer may stand.
         inside = any(load.address <= value <= load.address + load.size for load in image.loads)
-        need(inside, f"{place:#x} will hold {value:#x}")
+        need(inside, "{} will point nowhere", place)
         end = place + 8
 
 
@@ -282,14 +282,19 @@ def _symbols(image: Image) -> None:
     strings = image.section(".strtab")
     if table.size % 24 or strings is None or table.link != image.sections.index(strings):
         raise Broken("not whole symbols with names")
-    for k in range(1, table.size // 24):
-        name, information, _, index, value, size = image.unpack("<IBBHQQ", table.offset + 24 * k)
-        title = image.text(strings.offset, strings.size, name)
-        need(0 < index < len(image.sections), f"{title} is not defined")
-        need((information >> 4 == 0) == (k < table.info), f"{title}: locals are not first")
+    body = image.data[table.offset : table.offset + table.size]
+    names = image.data[strings.offset : strings.offset + strings.size]
+    rows = struct.iter_unpack("<IBBHQQ", body)
+    for k, (name, information, _, index, value, size) in enumerate(rows):
+        if names.find(b"\0", name) < 0:
+            raise Broken(f"symbol {k} has no name")
+        if k and not 0 < index < len(image.sections):
+            raise Broken(f"symbol {k} is not defined")
+        if (information >> 4 == 0) != (k < table.info):
+            raise Broken(f"symbol {k}: locals are not first")
         section = image.sections[index]
-        inside = section.address <= value and value + size <= section.address + section.size
-        need(inside, f"{title} is outside {section.name}")
+        if value < section.address or value + size > section.address + section.size:
+            raise Broken(f"symbol {k} is outside {section.name}")
 
 
 def _frames(image: Image) -> None:
@@ -315,11 +320,12 @@ def _frames(image: Image) -> None:
     )
     end = 0
     for start, length, frame in stated:
-        need(start >= end, f"the frame at {frame:#x} overlaps another")
-        need(length > 0 and image.loaded(start, EXECUTE), f"the frame at {frame:#x} is of no code")
+        need(start >= end, "the frame at {} overlaps another", frame)
+        need(length > 0 and image.loaded(start, EXECUTE), "the frame at {} is of no code", frame)
         need(
             image.loaded(start + length - 1, EXECUTE),
-            f"the frame at {frame:#x} is of too much code",
+            "the frame at {} is of too much code",
+            frame,
         )
         end = start + length
 
@@ -333,12 +339,12 @@ def _frame_ranges(image: Image, frames: Section) -> Iterator[tuple[int, int, int
         if length == 0:
             need(at + 4 == end, "an end before the end")
             return
-        need(at + 4 + length < end, f"a record at {at:#x} ends outside")
+        need(at + 4 + length < end, "a record at {} ends outside", at)
         (parent,) = image.unpack("<I", at + 4)
         if parent == 0:
             common.add(at)
         else:
-            need(at + 4 - parent in common, f"a frame at {at:#x} has no common record")
+            need(at + 4 - parent in common, "a frame at {} has no common record", at)
             distance, size = image.unpack("<iI", at + 8)
             address = frames.address + at - frames.offset
             yield address + 8 + distance, size, address

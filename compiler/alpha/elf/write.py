@@ -14,7 +14,7 @@ from alpha.elf.collect import DIGEST_SIZE, MANIFEST_SECTION, Collection, Output,
 from alpha.elf.form import align_up
 from alpha.elf.layout import Layout
 from alpha.elf.notes import BUILD_ID_SECTION, BUILD_ID_SIZE, build_id_note
-from alpha.elf.resolve import Place, Resolution
+from alpha.elf.resolve import Resolution
 
 _FLAGS: Final = {
     Segment.R: form.SHF_ALLOC,
@@ -132,13 +132,13 @@ def _symbols(
             section = each.sections[symbol.section]
             if not section.allocated or section not in collection.homes:
                 continue
-            address = layout.address(collection, Place(section, symbol.value))
+            home, at = collection.homes[section]
             row = form.SYMBOL.pack(
                 len(strings),
                 symbol.binding << 4 | symbol.kind,
                 symbol.visibility,
-                section_index[collection.homes[section][0]],
-                address,
+                section_index[home],
+                layout.addresses[home] + at + symbol.value,
                 symbol.size,
             )
             strings += symbol.name.encode("ascii") + b"\0"

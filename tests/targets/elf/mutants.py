@@ -13,7 +13,7 @@ MUTANTS = [
     ("reloc", "if number & (1 << row.scale) - 1:", "if False:"),
     ("reloc", "word & ~0x60FFFFE0", "word & ~0x60FFFFC0"),
     ("reloc", "(number >> 2 & 0x7FFFF) << 5", "(number >> 2 & 0x3FFFF) << 5"),
-    ("reloc", "word & ~(mask << lowest)", "word"),
+    ("reloc", "word & ~(mask << field.lowest)", "word"),
     ("reloc", '286: _low12("LDST64_ABS_LO12_NC", 3)', '286: _low12("LDST64_ABS_LO12_NC", 2)'),
     ("reloc", "reach = 1 << bits - 1 + scale", "reach = 1 << bits + scale"),
     (
@@ -26,7 +26,11 @@ MUTANTS = [
         '11: _data("32S", ABSOLUTE, 4, signed=True)',
         '11: _data("32S", ABSOLUTE, 4, signed=False)',
     ),
-    ("reloc", "Field.IMM19: (19, 5)", "Field.IMM19: (18, 5)"),
+    (
+        "reloc",
+        'IMM19: Final = Field("bits 23:5", 19, 5)',
+        'IMM19: Final = Field("bits 23:5", 18, 5)',
+    ),
     # The reader
     ("read", "if offset + size > len(data):", "if offset > len(data):"),
     ("read", "if end < 0:", "if False:"),
@@ -57,7 +61,7 @@ MUTANTS = [
         "return Place(owner.sections[symbol.section], 0)",
     ),
     # Collecting
-    ("collect", "if width < 8:", "if False:"),
+    ("collect", "if row.width < 8:", "if False:"),
     ("collect", "if segment not in (Segment.RELRO, Segment.RW):", "if False:"),
     ("collect", "slots.setdefault(target, len(slots))", "slots[target] = len(slots)"),
     ("collect", "at = align_up(size, section.align)", "at = size"),
@@ -104,7 +108,7 @@ MUTANTS = [
     ("verify", "load.address >= end", "True"),
     ("verify", "load.flags in (4, 5, 6)", "load.flags in (4, 5, 6, 7)"),
     ("verify", 'image.loaded(entry, EXECUTE), f"{entry:#x} is not code"', 'True, ""'),
-    ("verify", 'image.loaded(place, WRITE), f"{place:#x} is not writable"', "True, ''"),
+    ("verify", 'image.loaded(place, WRITE), "{} is not writable"', "True, ''"),
     ("verify", "listed == [(start, frame) for start, _, frame in stated]", "True"),
     ("verify", "need(before[1] <= after[0]", "need(True"),
     ("verify", "[(manifest.offset, 32)]) == stated", "[(manifest.offset, 32)]) != b''"),

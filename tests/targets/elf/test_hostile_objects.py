@@ -11,7 +11,21 @@ from hypothesis import strategies as st
 from alpha.base.host import HostTarget
 from alpha.elf.errors import LinkError
 from alpha.elf.read import read_object
-from alpha.elf.reloc import AARCH64, ABSOLUTE, LOW_12, NONE, PAGES, Field, apply
+from alpha.elf.reloc import (
+    AARCH64,
+    ABSOLUTE,
+    ADR,
+    DATA,
+    IMM12,
+    IMM14,
+    IMM19,
+    IMM26,
+    LOW_12,
+    NONE,
+    PAGES,
+    Field,
+    apply,
+)
 from alpha.elf.stubs import stub_object
 from alpha.elf.verify import verify
 from alpha.targets import HOSTS
@@ -86,13 +100,13 @@ def test_noise_is_refused(data: bytes) -> None:
 
 def _decode(field: Field, word: int) -> int:
     """The number in an immediate, read as the processor reads it."""
-    if field is Field.IMM12:
+    if field is IMM12:
         return word >> 10 & 0xFFF
     bits, number = {
-        Field.IMM14: (14, word >> 5),
-        Field.IMM19: (19, word >> 5),
-        Field.IMM26: (26, word),
-        Field.ADR: (21, (word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3),
+        IMM14: (14, word >> 5),
+        IMM19: (19, word >> 5),
+        IMM26: (26, word),
+        ADR: (21, (word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3),
     }[field]
     number &= (1 << bits) - 1
     return number - (number >> bits - 1 << bits)
@@ -100,9 +114,7 @@ def _decode(field: Field, word: int) -> int:
 
 @settings(max_examples=600)
 @given(
-    kind=st.sampled_from(
-        sorted(kind for kind, row in AARCH64.items() if row.field is not Field.DATA)
-    ),
+    kind=st.sampled_from(sorted(kind for kind, row in AARCH64.items() if row.field is not DATA)),
     place=st.integers(0, 1 << 38).map(lambda number: number * 4),
     distance=st.integers(-(1 << 21), 1 << 21),
     far=st.sampled_from([1, 4, 64, 1 << 10, 1 << 12]),
@@ -128,9 +140,9 @@ def test_the_processor_reads_back_what_was_written(
 
 def _decode_mask(field: Field) -> int:
     return {
-        Field.IMM12: 0xFFF << 10,
-        Field.IMM14: 0x3FFF << 5,
-        Field.IMM19: 0x7FFFF << 5,
-        Field.IMM26: 0x3FFFFFF,
-        Field.ADR: 0x7FFFF << 5 | 3 << 29,
+        IMM12: 0xFFF << 10,
+        IMM14: 0x3FFF << 5,
+        IMM19: 0x7FFFF << 5,
+        IMM26: 0x3FFFFFF,
+        ADR: 0x7FFFF << 5 | 3 << 29,
     }[field]
