@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 
 import pytest
 
@@ -46,13 +47,7 @@ def test_any_bytes_are_judged_and_never_crash_it() -> None:
             data[choice.randrange(*region)] = choice.randrange(256)
         try:
             sealed = reseal(bytes(data))
-        except (
-            ValueError,
-            IndexError,
-            OverflowError,
-            UnicodeDecodeError,
-            __import__("struct").error,
-        ):
+        except (ValueError, IndexError, OverflowError, struct.error):
             sealed = bytes(data)
         try:
             verify(sealed, X86_HOST)
