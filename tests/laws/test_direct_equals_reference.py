@@ -166,6 +166,16 @@ def test_functions_on_many_numbers(runner: Runner, operation: str) -> None:
     agree(runner, one(operation, TensorType(Dtype.F32, x.shape)), {"a": x}, 2)
 
 
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.5, float("inf"), -float("inf"), float("nan")])
+def test_functions_of_a_known_number(runner: Runner, value: float) -> None:
+    builder = Builder()
+    number = builder.constant(value, Dtype.F32)
+    outputs = [(name, builder.apply(name, (number,))) for name in UNARY]
+    for dtype in ("i32", "u8", "bf16", "f64"):
+        outputs.append((dtype, builder.apply("cast", (number,), dtype=dtype)))
+    agree(runner, builder.graph("known", outputs), {})
+
+
 @pytest.mark.parametrize("operation", BINARY)
 def test_pairs_of_many_numbers(runner: Runner, operation: str) -> None:
     generator = numpy.random.default_rng(12)

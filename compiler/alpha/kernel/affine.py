@@ -71,15 +71,16 @@ class Indices:
             self._intervals[statement.result] = (0, bound - 1)
 
     def compute(self, statement: Compute) -> None:
-        """Notes what is known of the result; nothing if it is no whole number."""
+        """Notes what is known of the result; nothing unless whole numbers make a whole number."""
         result = statement.result
-        if not result.type.scalar.is_integer:
+        atoms = (result, *statement.operands)
+        if not all(atom.type.scalar.is_integer for atom in atoms):
             return
         forms = [self.form(atom) for atom in statement.operands]
         match statement.operator:
             case "splat":
                 self._forms[result] = forms[0]
-            case "convert" if statement.operands[0].type.scalar.is_integer:
+            case "convert":
                 # Conversions of indices are exact: what does not fit is not known.
                 self._narrowed(result, forms[0])
             case "add" if result.type.scalar is Scalar.I64:
