@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from alpha.kernel.node import LANES, Atom, Constant, Scalar, ValueType
+from alpha.kernel.node import LANES, Constant, Scalar, ValueType
 
 SCALARS: Mapping[Scalar, str] = MappingProxyType(
     {
@@ -130,10 +130,6 @@ def conversion(source: Scalar, target: Scalar) -> str:
     if wider:
         return "sext" if source.is_signed else "zext"
     return "trunc" if target.size < source.size else "bitcast"
-
-
-def operand_types(operands: Sequence[Atom]) -> str:
-    return ", ".join(spelled(atom.type) for atom in operands)
 
 
 TREE_HALVES = (8, 4, 2, 1)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from alpha.kernel.builder import IOTA
-from alpha.kernel.node import LANES, Atom, Buffer, Compute, Constant, Load, Scalar, Variable
+from alpha.kernel.node import LANES, Atom, Buffer, Compute, Load, Scalar, Variable
 
 Interval = tuple[int, int]
 UNKNOWN: Interval = (-(1 << 63), (1 << 63) - 1)
@@ -124,6 +124,3 @@ def _scaled(form: Form, by: int) -> Form:
     if not by:
         return Form(0, {})
     return Form(form.constant * by, {part: factor * by for part, factor in form.factors.items()})
-
-
-__all__ = ["LANE", "Constant", "Form", "Indices", "Interval", "Lane", "Part"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from alpha.graph.node import Node
 from alpha.kernel.builder import KernelBuilder
-from alpha.kernel.node import Atom, Buffer, Kernel, Scalar, ValueType, scalar_of
+from alpha.kernel.node import Atom, Buffer, Kernel, Scalar, scalar_of
 
 PARALLEL_WORK = 32_768
 """Operations on elements from which a kernel is worth splitting: below it, waking a thread costs more than it saves."""
@@ -104,10 +104,6 @@ Template = Callable[[Site], Kernel]
 def splits(work: int) -> bool:
     """Whether a kernel of so much work is split over an output axis."""
     return work >= PARALLEL_WORK
-
-
-def lanes_of(scalar: Scalar, lanes: int) -> ValueType:
-    return ValueType(scalar, lanes)
 
 
 @contextmanager
