@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.measure import Figure, median, run
+from bench.measure import Figure, median, peak_resident, run
 
 RUNS = int(os.environ.get("ALPHA_BENCH_RUNS", "5"))
 ALPHA = [sys.executable, "-m", "alpha"]
@@ -79,7 +79,7 @@ def executable(folder: Path) -> Iterator[Figure]:
         if ended.returncode == 0:
             yield Figure("file size, stripped", stripped.stat().st_size / KIB, 200, "KiB")
     arena = int(properties["alpha:memory-bytes"])
-    resident = run([path, "train", "--steps", "200", "--threads", "1", *fresh()], folder).resident
+    resident = peak_resident([path, "train", "--threads", "1", *fresh()], folder)
     yield Figure(
         "peak RSS beyond the plan", (resident - arena) / MIB, 2, "MiB", f"plan {arena:,} B"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import subprocess
 import time
@@ -31,10 +32,9 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """One run of a process: wall seconds, peak resident bytes, and what it printed."""
+    """One run of a process: wall seconds, and what it printed."""
 
     wall: float
-    resident: int
     output: str
 
 
@@ -49,14 +49,24 @@ def run(command: Sequence[str | Path], folder: Path, environment: Mapping[str, s
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert process.stdout is not None
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
+    output, _ = process.communicate()
     wall = time.perf_counter() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, list(command), output)
-    return Ended(wall, usage.ru_maxrss * 1024, output)
+    return Ended(wall, output)
+
+
+def peak_resident(command: Sequence[str | Path], folder: Path) -> int:
+    """The most bytes a process has resident, from its own status: `ru_maxrss` counts its parent before exec too."""
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    status = Path(f"/proc/{process.pid}/status")
+    own, peak = os.fspath(command[0]), 0
+    while process.poll() is None:
+        if Path(f"/proc/{process.pid}/exe").resolve() == Path(own).resolve():
+            found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+            peak = max(peak, int(found[1]) * 1024 if found else 0)
+        time.sleep(0.001)
+    return peak
 
 
 def median(count: int, once: Callable[[], float]) -> float:
