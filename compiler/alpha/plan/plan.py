@@ -73,7 +73,10 @@ class Demand:
 class Plan:
     """`arena` is the exact peak of the arena in bytes over all programs; `state` the part that lives throughout.
 
-    Checkpointed state (parameters, then slots) is contiguous from offset 0, in checkpoint order.
+    Checkpointed state (`net.*`, then `slots.*`) comes first, from offset 0, in checkpoint order; each tensor starts at
+    the next multiple of 64, so up to 60 bytes lie between two. Behind it lie the batch (`batch.*`) and the numbers that
+    the host and the programs exchange (`step`, `rate`, `key`, `<program>.loss`, `<program>.metric.<name>`), all with
+    the program "" and the launches 0 to 0; then the workspace, which programs share.
     """
 
     arena: int
