@@ -154,6 +154,11 @@ WRONG = {
     "function has no equality": ("f : (Int -> Int) -> Bool\nf g = g == g", "E0308"),
     "tensor has no one equality": ("f : List (Tensor f32 [n]) -> Bool\nf xs = xs == xs", "E0308"),
     "eq is not ord": ("f : eq -> eq -> Bool\nf a b = a < b", "E0308"),
+    "any type has no arithmetic": ("f : a -> a\nf x = x + x", "E0308"),
+    "function of a model hides": (
+        "f : Int\nf = 1\n\nmodel M [n] =\n  param w : Tensor f32 [n] = zeros\n\n  f : Tensor f32 [n]\n  f = w",
+        "E0104",
+    ),
     "type arguments": ("f : Maybe -> Int\nf m = 1", "E0309"),
     "index without size": ("f : Tensor index [4] -> Int\nf m = 1", "E0309"),
     "two kinds": ("f : Tensor f32 n -> Tensor f32 [n] -> Int\nf x y = 1", "E0309"),

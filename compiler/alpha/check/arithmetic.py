@@ -52,6 +52,10 @@ def arithmetic(use: Use) -> bool:
         if number is not None and use.sign in ("+", "-", "*"):
             good = use.equal(use.left, number) and use.equal(use.right, number)
             return use.gives(number) if good else use.refused()
+    plain = next((t for t in (left, right) if isinstance(t, TypeVar)), None)
+    if plain is not None and left == right:
+        shown = cx.show(plain)
+        return use.refuse(errors_types.constraint(use.span, shown, Constraint.NUM))
     return use.undefined(_ALLOWED[use.sign])
 
 

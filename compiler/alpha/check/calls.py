@@ -18,7 +18,7 @@ from alpha.check.entries import (
     Variable,
 )
 from alpha.check.operations import FORMS, ORDINARY_DTYPES, SPECIAL
-from alpha.check.scope import ConstructorEntity, ModelEntity, Value
+from alpha.check.scope import ConstructorEntity, ModelEntity, ModuleScope, Value
 from alpha.check.solver import INT
 from alpha.check.type_reader import DTYPES
 from alpha.core import term
@@ -110,6 +110,17 @@ def use_constructor(cx: Context, entity: ConstructorEntity | ModelEntity, span: 
     return term.Constructor(entity.symbol, span=span, type=type_)
 
 
+def module_of(cx: Context, node: tree.Expr) -> ModuleScope | None:
+    """The module that a dotted path of capitals names, if it is one."""
+    parts: list[str] = []
+    while isinstance(node, tree.Select):
+        parts.append(node.field.text)
+        node = node.value
+    if not isinstance(node, tree.Con):
+        return None
+    return cx.scope.modules.get(".".join([node.name, *reversed(parts)]))
+
+
 # ---- applications ----------------------------------------------------------------------------------------------------
 
 
@@ -145,6 +156,18 @@ def pipe(cx: Context, node: tree.Expr) -> term.Term:
     return found
 
 
+def _model(cx: Context, function: tree.Expr) -> ModelEntity | None:
+    """The model that `Mlp` or `M.Mlp` names."""
+    entity: object = None
+    if isinstance(function, tree.Con):
+        entity = cx.scope.constructor(function.name)
+    elif isinstance(function, tree.Select):
+        module = module_of(cx, function.value)
+        if module is not None and module.exports(function.field.text):
+            entity = module.constructors.get(function.field.text)
+    return entity if isinstance(entity, ModelEntity) else None
+
+
 def apply(
     cx: Context,
     function: tree.Expr,
@@ -156,9 +179,9 @@ def apply(
     form = forms.form_of(cx, function)
     if form is not None:
         return forms.apply(cx, form, function, arguments, span)
-    if isinstance(function, tree.Con) and len(arguments) == 1:
-        entity = cx.scope.constructor(function.name)
-        if isinstance(entity, ModelEntity):
+    if len(arguments) == 1:
+        entity = _model(cx, function)
+        if entity is not None:
             return forms.model_value(cx, entity, arguments[0], span)
     cx.operand_spans = []
     head = cx.infer(function)

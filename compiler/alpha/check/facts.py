@@ -10,8 +10,8 @@ from alpha.check.builtin import ESTIMATES, GRADES, IDENTITIES, SUPPLIES, unit_te
 from alpha.check.definitions import new_context
 from alpha.check.entries import Blame
 from alpha.check.finish import finish
-from alpha.check.module_scope import Group, Work
-from alpha.check.scope import Value
+from alpha.check.module_scope import Work
+from alpha.check.scope import Group, Value
 from alpha.check.solver import AMOUNT, TEXT
 from alpha.core import term
 from alpha.core.types import Named, Type
@@ -62,6 +62,7 @@ def check_facts(work: Work, item: tree.FactsDecl) -> None:
         if made is not None:
             group.facts.append(made)
     work.groups[item.name.text] = group
+    work.registry.groups[work.symbol(item.name.text)] = group
 
 
 def check_profile(work: Work, item: tree.ProfileDecl, value: Value) -> None:

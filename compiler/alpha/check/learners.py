@@ -239,6 +239,7 @@ def _enter(learning: Learning, skip: str) -> Context:
     cx.locals = {learning.batch: Dimension(loss.span)}
     for name, value in learning.values.items():
         if name != skip:
+            cx.claim(name, value.span)
             cx.locals = {**cx.locals, name: OwnFunction(value, None, value.span)}
     return cx
 

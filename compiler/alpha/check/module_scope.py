@@ -11,6 +11,7 @@ from alpha.check.modules import PRELUDE, LoadedModule
 from alpha.check.scope import (
     BuiltinType,
     ConstructorEntity,
+    Group,
     ModelEntity,
     ModuleScope,
     Registry,
@@ -25,14 +26,6 @@ from alpha.syntax import tree
 
 BUILTIN = "Alpha.Prelude"
 """The module whose names are bare: the language's own."""
-
-
-@dataclass(slots=True)
-class Group:
-    """The facts of a `facts` declaration, for those who include it."""
-
-    facts: list[term.Fact] = field(default_factory=list)
-    places: dict[str, Span] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -55,7 +48,7 @@ class Work:
     places: dict[str, Span] = field(default_factory=dict)
     """Where module-level value names are declared."""
     groups: dict[str, Group] = field(default_factory=dict)
-    """The facts of `facts` declarations, for inclusion."""
+    """The groups of facts in scope."""
     claimed: dict[str, Span] = field(default_factory=dict)
     """Where constructors are declared."""
 
@@ -138,6 +131,9 @@ def _import(work: Work, item: tree.Import) -> None:
         scope.modules[source.name] = source
     for name in item.names:
         text = name.text
+        group = work.registry.groups.get(f"{source.name}.{text}")
+        if group is not None and source.exports(text):
+            work.groups[text] = group
         made = source.constructors.get(text)
         if isinstance(made, ConstructorEntity) and source.exports(_short(made.type_name)):
             scope.constructors[text] = made

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from alpha.base.span import Span
 from alpha.check import errors_names, errors_records
 from alpha.check.builtin import POLICY_FIELDS
-from alpha.check.calls import use, use_constructor, use_value
+from alpha.check.calls import module_of, use, use_constructor, use_value
 from alpha.check.context import Context
 from alpha.check.entries import Blame, Hole, Waiting
 from alpha.check.scope import ModuleScope, RecordEntity
@@ -169,7 +169,7 @@ def _having(cx: Context, field: str) -> Sequence[str]:
 
 def select(cx: Context, node: tree.Expr) -> term.Term:
     assert isinstance(node, tree.Select)
-    module = _module(cx, node.value)
+    module = module_of(cx, node.value)
     if module is not None:
         return _from_module(cx, module, node)
     if isinstance(node.value, tree.Con) and cx.scope.constructor(node.value.name) is None:
@@ -286,17 +286,6 @@ def _accessor(cx: Context, node: tree.Accessor, parameter: Type) -> term.Term:
 
 
 # ---- qualified names -------------------------------------------------------------------------------------------------
-
-
-def _module(cx: Context, node: tree.Expr) -> ModuleScope | None:
-    """The module that a dotted path of capitals names, if it is one."""
-    parts: list[str] = []
-    while isinstance(node, tree.Select):
-        parts.append(node.field.text)
-        node = node.value
-    if not isinstance(node, tree.Con):
-        return None
-    return cx.scope.modules.get(".".join([node.name, *reversed(parts)]))
 
 
 def _from_module(cx: Context, module: ModuleScope, node: tree.Select) -> term.Term:

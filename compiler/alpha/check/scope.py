@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from alpha.base.span import Span
+from alpha.core import term
 from alpha.core.dim import Dim
 from alpha.core.types import Kind, Scheme, Type
 from alpha.diagnostics.diagnostic import Reported
@@ -165,6 +166,14 @@ class ModuleScope:
 
 
 @dataclass(slots=True)
+class Group:
+    """The facts of a `facts` declaration, for those who include it."""
+
+    facts: list[term.Fact] = field(default_factory=list)
+    places: dict[str, Span] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Registry:
     """Everything declared in the program, by qualified name."""
 
@@ -175,5 +184,7 @@ class Registry:
     constructors: dict[str, ConstructorEntity] = field(default_factory=dict)
     opaque: set[str] = field(default_factory=set)
     """Declared types whose values have no equality."""
+    groups: dict[str, Group] = field(default_factory=dict)
+    """The facts of `facts` declarations, for inclusion."""
     metrics: dict[str, frozenset[str]] = field(default_factory=dict)
     """The metrics of each learner."""

@@ -173,6 +173,7 @@ def _function(
                 cx.claim(each.text, each.span)
                 cx.locals = {**cx.locals, each.text: entry}
     for name, value in entity.functions.items():
+        cx.claim(name, value.span)
         cx.locals = {**cx.locals, name: OwnFunction(value, own, value.span)}
     enter_signature(cx, signed, entity.where)
     found = check_signed(cx, work, define, signed, given=1)
