@@ -1,7 +1,7 @@
 """Output sections to addresses and file offsets.
 
-Every segment begins on its own page, in memory and in the file, so no byte of data is executable and no byte of code
-readable as data only by luck. `page` is the largest page size the file must load under.
+Every segment begins on its own page, in memory and in the file, so no page holds both code and data. The page is the
+largest that the file must load under.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The linker: objects of our own making to one self-contained position-independent executable.
 
-The file needs no interpreter and no library. It loads anywhere; `_start` applies the run-time relocations between
-`__rela_start` and `__rela_end` to itself and then makes `__relro_start` to `__relro_end` read-only.
+The file needs no interpreter and no library. It loads anywhere: the runtime applies the relocations between
+`__rela_start` and `__rela_end` and then makes the pages from `__relro_start` to `__relro_end` read-only.
 Section `.alpha.manifest` holds the SHA-256 of the whole file with those 32 bytes zero, then the manifest.
 """
 
