@@ -19,12 +19,49 @@ from alpha.syntax import tree as t
 T = TypeVar("T")
 NOWHERE = Span(Source("generated.alpha", ""), 0, 0)
 
-_LOWER = "a b x key net image rate loss' m'' headDim n_1 items from to at every most on width step tokens cast".split()
-_UPPER = "Tensor List Digits Some Mlp E0412 A T_1 Batch Key".split()
-_FACTS = "memory-bytes cpu-level x video-memory-bytes sm86-command-stream from a-b2-c".split()
-_TEXTS = ["", "a", 'say "x"', "tab\there", "line\nend", "back\\slash", "é→😀", "\u202e", "-- no comment", "--| no doc", "{x}"]
+_LOWER = [
+    "a", "b", "x", "key", "net", "image", "rate", "loss'", "m''", "headDim", "n_1", "items", "from", "to", "at",
+    "every", "most", "on", "width", "step", "tokens", "cast",
+]  # fmt: skip
+_UPPER = [
+    "Tensor", "List", "Digits", "Some", "Mlp", "E0412", "A", "T_1", "Batch", "Key",
+]  # fmt: skip
+_FACTS = [
+    "memory-bytes", "cpu-level", "x", "video-memory-bytes", "sm86-command-stream", "from", "a-b2-c",
+]  # fmt: skip
+_TEXTS = [
+    "",
+    "a",
+    'say "x"',
+    "tab\there",
+    "line\nend",
+    "back\\slash",
+    "é→😀",
+    "\u202e",
+    "-- no comment",
+    "--| no doc",
+    "{x}",
+]
 _DOCS = ["What it is.", "", "`code` and --| more", "  indented", "ünï", "--", "trailing \\"]
-_OPERATORS = ["^", "*", "/", "//", "%", "@", "+", "-", "++", "==", "!=", "<", "<=", ">", ">=", "and", "or"]
+_OPERATORS = [
+    "^",
+    "*",
+    "/",
+    "//",
+    "%",
+    "@",
+    "+",
+    "-",
+    "++",
+    "==",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "and",
+    "or",
+]
 _UNITS = [" GiB", "GiB", " B", "B/s", " GB/s", "kHz", " Hz", " TFLOP/s", "FLOP"]
 
 
@@ -59,7 +96,9 @@ class Programs:
         return self.random.choice([self.name, self.type_name])()
 
     def docs(self) -> tuple[str, ...]:
-        return self.some(lambda: self.random.choice(_DOCS), 0, 2) if self.random.random() < 0.3 else ()
+        return (
+            self.some(lambda: self.random.choice(_DOCS), 0, 2) if self.random.random() < 0.3 else ()
+        )
 
     def digits(self) -> str:
         value = self.random.choice([0, 7, 42, 1_024, self.random.randrange(10**12)])
@@ -82,7 +121,9 @@ class Programs:
         return self.written(t.Float, form, numbers.decimal)
 
     def text(self, node: Callable[..., Any] = t.Text) -> Any:
-        form = self.random.choice([texts.literal(self.random.choice(_TEXTS)), '"\\u{1F600}"', '"\\u{41}\\n"'])
+        form = self.random.choice(
+            [texts.literal(self.random.choice(_TEXTS)), '"\\u{1F600}"', '"\\u{41}\\n"']
+        )
         return self.written(node, form, texts.value_of)
 
     def quantity(self) -> t.Quantity:
@@ -110,7 +151,9 @@ class Programs:
 
     def shape(self) -> t.TDims:
         def item() -> t.Dim | t.Spread:
-            return t.Spread(self.lower(), span=NOWHERE) if self.random.random() < 0.2 else self.dim()
+            return (
+                t.Spread(self.lower(), span=NOWHERE) if self.random.random() < 0.2 else self.dim()
+            )
 
         return t.TDims(self.some(item, 0), span=NOWHERE)
 
@@ -128,7 +171,9 @@ class Programs:
             ],
             [
                 lambda: t.TApply(inner(), self.some(inner), span=NOWHERE),
-                lambda: t.TApply(t.TCon((self.type_name(),), span=NOWHERE), self.some(inner), span=NOWHERE),
+                lambda: t.TApply(
+                    t.TCon((self.type_name(),), span=NOWHERE), self.some(inner), span=NOWHERE
+                ),
                 lambda: t.TArrow(inner(), inner(), span=NOWHERE),
                 lambda: t.TTuple(self.some(inner, 2), span=NOWHERE),
                 lambda: self.record_type(depth - 1),
@@ -217,7 +262,9 @@ class Programs:
             return t.Match(inner(), arms, span=NOWHERE)
 
         def einsum() -> t.Expr:
-            operands = self.some(lambda: t.Access(self.some(self.name, 1, 2), self.some(index), span=NOWHERE))
+            operands = self.some(
+                lambda: t.Access(self.some(self.name, 1, 2), self.some(index), span=NOWHERE)
+            )
             return t.Einsum(operands, t.ListExpr(self.some(inner, 0), span=NOWHERE), span=NOWHERE)
 
         return self.one_of(
@@ -275,7 +322,9 @@ class Programs:
 
     def model_item(self) -> t.Parameter | t.Signature | t.Define:
         def parameter() -> t.Parameter:
-            return self.item(t.Parameter, self.some(self.name), self.type(), self.maybe(lambda: self.expr(1)))
+            return self.item(
+                t.Parameter, self.some(self.name), self.type(), self.maybe(lambda: self.expr(1))
+            )
 
         return self.random.choice([parameter, self.signature, self.define])()
 
@@ -296,7 +345,11 @@ class Programs:
         ]
         if depth:
             every = self.maybe(lambda: self.expr(1))
-            acts.append(lambda: t.Repeat(self.expr(1), every, self.some(lambda: self.act(depth - 1)), span=NOWHERE))
+            acts.append(
+                lambda: t.Repeat(
+                    self.expr(1), every, self.some(lambda: self.act(depth - 1)), span=NOWHERE
+                )
+            )
         return self.random.choice(acts)()
 
     def host_item(self) -> t.Region | t.Recipe | t.HostScalar | t.Contract | t.Schedule | t.Define:
@@ -341,8 +394,16 @@ class Programs:
                 lambda: item(t.RejectsDecl, code, self.name(), self.body()),
                 lambda: item(t.FactsDecl, self.name(), some(self.fact)),
                 lambda: item(t.ProfileDecl, self.name(), self.type(1), some(profile_item)),
-                lambda: item(t.ModelDecl, self.type_name(), self.shape(), self.equations(), some(self.model_item)),
-                lambda: item(t.OptimizerDecl, self.name(), some(self.parameter, 0), some(self.optimizer_item)),
+                lambda: item(
+                    t.ModelDecl,
+                    self.type_name(),
+                    self.shape(),
+                    self.equations(),
+                    some(self.model_item),
+                ),
+                lambda: item(
+                    t.OptimizerDecl, self.name(), some(self.parameter, 0), some(self.optimizer_item)
+                ),
                 lambda: item(t.LearnerDecl, self.name(), some(self.learner_item)),
                 lambda: item(t.PolicyDecl, self.name(), some(self.entry)),
                 lambda: item(t.PairingDecl, self.name(), some(self.entry)),

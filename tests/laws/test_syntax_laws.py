@@ -1,4 +1,4 @@
-"""Laws of reading and writing modules (language.md, section 28, law 1): on generated trees, real modules and mutants."""
+"""Laws of reading and writing modules (section 28, law 1): on generated trees, real modules and mutants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.programs import module_from, modules
 
 import alpha
 from alpha.base.span import Source
@@ -18,6 +17,7 @@ from alpha.diagnostics.diagnostic import Refused
 from alpha.syntax import tree as t
 from alpha.syntax.format import format_module
 from alpha.syntax.parse import parse_module
+from laws.programs import module_from, modules
 
 _REPOSITORY = Path(__file__).parents[2]
 _FILES = sorted(
@@ -61,7 +61,9 @@ def test_the_generator_makes_every_kind_of_node() -> None:
             elif isinstance(node, t.Node):
                 kinds.add(type(node))
                 waiting.extend(getattr(node, field.name) for field in dataclasses.fields(node))
-    made = {kind for kind in vars(t).values() if isinstance(kind, type) and issubclass(kind, t.Node)}
+    made = {
+        kind for kind in vars(t).values() if isinstance(kind, type) and issubclass(kind, t.Node)
+    }
     assert made - kinds == {t.Node, t.Documented, t.Comment}
 
 
@@ -75,7 +77,11 @@ def _with_comments(text: str, random: Random) -> tuple[str, list[str]]:
     for line in text.split("\n")[:-1]:
         if random.random() < 0.2:
             comments.append(f"-- own {len(comments)}")
-            lines += [""] * random.randrange(2) + [" " * random.randrange(9) + comments[-1]] + [""] * random.randrange(2)
+            lines += (
+                [""] * random.randrange(2)
+                + [" " * random.randrange(9) + comments[-1]]
+                + [""] * random.randrange(2)
+            )
         if random.random() < 0.2 and line and "--" not in line:
             comments.append(f"-- behind {len(comments)}")
             line += " " * random.randrange(3) + comments[-1]
@@ -147,7 +153,9 @@ def test_real_modules_parse_and_reformat_stably(file: Path) -> None:
     again = _parsed(once)
     assert again == tree
     assert format_module(again) == once
-    assert [comment.text for comment in again.comments] == [comment.text for comment in tree.comments]
+    assert [comment.text for comment in again.comments] == [
+        comment.text for comment in tree.comments
+    ]
 
 
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
 
 from alpha.base.span import Span
 from alpha.check import module_errors as errors
@@ -26,9 +27,9 @@ def check_imports(modules: Mapping[str, tree.Module], own: Set[str]) -> Iterator
                 if name.text not in exposed:
                     hidden = declared_names(imported).get(name.text)
                     yield errors.not_exposed(name.span, name.text, imported.name, exposed, hidden)
-                elif used is not None and not used & _brought(imported, name.text):
+                elif used is not None and not _is_used(imported, name.text, used):
                     yield errors.unused_import(name.span, name.text, imported.name)
-            if item.alias is not None and used is not None and item.alias.text not in used:
+            if item.alias is not None and used is not None and item.alias.text not in used.names:
                 yield errors.unused_import(item.alias.span, item.alias.text, imported.name)
 
 
@@ -56,37 +57,59 @@ def exposed_names(module: tree.Module) -> frozenset[str]:
 def _with_constructors(module: tree.Module, name: str) -> set[str]:
     names = {name}
     for item in module.items:
-        if isinstance(item, tree.TypeDecl) and item.name.text == name and not isinstance(item.body, tree.TRecord):
+        if (
+            isinstance(item, tree.TypeDecl)
+            and item.name.text == name
+            and not isinstance(item.body, tree.TRecord)
+        ):
             names |= {variant.name.text for variant in item.body}
     return names
 
 
-def _brought(module: tree.Module, name: str) -> set[str]:
-    """The words whose use means that the import of `name` is used: itself, its constructors, its fields."""
-    words = _with_constructors(module, name)
+def _is_used(module: tree.Module, name: str, used: _Used) -> bool:
+    """Whether the import of `name` is used: by itself, by a constructor, or by a field of the record that it is."""
+    if used.names & _with_constructors(module, name):
+        return True
     for item in module.items:
-        if isinstance(item, tree.TypeDecl) and item.name.text == name and isinstance(item.body, tree.TRecord):
-            words |= {field.name.text for field in item.body.fields}
-    return words
+        if (
+            isinstance(item, tree.TypeDecl)
+            and item.name.text == name
+            and isinstance(item.body, tree.TRecord)
+        ):
+            return bool(used.fields & {field.name.text for field in item.body.fields})
+    return False
 
 
-_LEAVES = (tree.Var, tree.Con, tree.TVar, tree.DimVar)
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """The words of a module's declarations: those that stand as names, and those that stand as fields."""
+
+    names: set[str]
+    fields: set[str]
 
 
-def _used(module: tree.Module) -> set[str]:
-    """Every word that stands in the declarations of a module. Over-counts: a field counts as a use of its name."""
-    used: set[str] = set()
+def _used(module: tree.Module) -> _Used:
+    used = _Used(set(), set())
     waiting: list[object] = [item for item in module.items if not isinstance(item, tree.Import)]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting.extend(node)
-        elif isinstance(node, tree.Name):
-            used.add(node.text)
-        elif isinstance(node, _LEAVES):
-            used.add(node.name)
-        elif isinstance(node, tree.Accessor):
-            used.add(node.field)
-        elif isinstance(node, tree.Node):
-            waiting.extend(getattr(node, field.name) for field in dataclasses.fields(node))
+        match node:
+            case tuple():
+                waiting.extend(node)
+            case tree.Name(text):
+                used.names.add(text)
+            case tree.Var(name) | tree.Con(name) | tree.TVar(name) | tree.DimVar(name):
+                used.names.add(name)
+            case tree.Accessor(field):
+                used.fields.add(field)
+            case tree.Select(value, selected):
+                used.fields.add(selected.text)
+                waiting.append(value)
+            case tree.Field(named, value):
+                used.fields.add(named.text)
+                waiting.append(value)
+            case tree.Node():
+                waiting.extend(getattr(node, part.name) for part in dataclasses.fields(node))
+            case _:
+                pass
     return used

@@ -24,7 +24,10 @@ def is_reference(name: str) -> bool:
 def check_layers(modules: Mapping[str, tree.Module]) -> Iterator[Diagnostic]:
     """One E0201 for each import of a system's module from which a `Platform.*` module is reached."""
     for module in modules.values():
-        kind = next((_SYSTEM_PARTS[type(item)] for item in module.items if type(item) in _SYSTEM_PARTS), None)
+        kind = next(
+            (_SYSTEM_PARTS[type(item)] for item in module.items if type(item) in _SYSTEM_PARTS),
+            None,
+        )
         if kind is None or module.name.startswith("Platform."):
             continue
         for item in module.items:
@@ -36,7 +39,7 @@ def check_layers(modules: Mapping[str, tree.Module]) -> Iterator[Diagnostic]:
 
 def _to_platform(start: str, modules: Mapping[str, tree.Module]) -> tuple[str, ...]:
     """The shortest path of imports from `start` to a module `Platform.*`; empty if there is none."""
-    paths = {start: (start,)}
+    paths: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]
     for name in waiting:  # grows as it is walked
         if name.startswith("Platform."):

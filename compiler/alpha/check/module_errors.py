@@ -18,7 +18,8 @@ def unknown_module(span: Span | None, name: str, known: Iterable[str], file: str
         "E0102",
         f"there is no module `{name}`",
         span,
-        cause=f"it would be the file `{file}` below the package's folder, its `systems/` or `platforms/`, or in the library",
+        cause=f"it would be the file `{file}` below the package's folder, its `systems/` or `platforms/`, "
+        "or in the library",
         hints=(meant,) if meant else (),
         fixes=fixes,
     )
@@ -67,7 +68,8 @@ def replaced_shipped(span: Span | None, name: str, own: str, shipped: str) -> Di
         "E0105",
         f"`{own}` would replace the compiler's own module `{name}`",
         span,
-        cause=f"modules `Alpha.*` and `Platform.*` hold the meaning of operations and the facts of devices; `{shipped}` has another text",
+        cause="modules `Alpha.*` and `Platform.*` hold the meaning of operations and the facts of devices; "
+        f"`{shipped}` has another text",
         hints=("give your module another name",),
     )
 
@@ -94,10 +96,16 @@ def wrong_header(span: Span, name: str, expected: str, file: str) -> Diagnostic:
     )
 
 
-def not_exposed(span: Span, name: str, module: str, exposed: Iterable[str], declared: Span | None) -> Diagnostic:
+def not_exposed(
+    span: Span, name: str, module: str, exposed: Iterable[str], declared: Span | None
+) -> Diagnostic:
     exposed = sorted(exposed)
     meant = did_you_mean(name, exposed)
-    labels = (Label(declared, f"`{name}` is declared here, but not in the `exposing` list"),) if declared else ()
+    labels = (
+        (Label(declared, f"`{name}` is declared here, but not in the `exposing` list"),)
+        if declared
+        else ()
+    )
     return Diagnostic(
         "E0109",
         f"`{module}` does not expose `{name}`",

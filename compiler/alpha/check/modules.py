@@ -1,4 +1,4 @@
-"""Loading modules: the closure of imports in dependency order, and the rules between modules (language.md section 2)."""
+"""Loading modules: the closure of imports in dependency order, and the rules between modules (section 2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from alpha.base.span import Source, Span
 from alpha.check import module_errors as errors
 from alpha.check.imports import check_imports
 from alpha.check.layers import check_layers, is_reference
-from alpha.check.source_roots import Found, SourceRoots, find_systems, package_folder
+from alpha.check.source_roots import SUFFIX, Found, SourceRoots, find_systems, package_folder
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
 from alpha.syntax import tree
 from alpha.syntax.parse import parse_module
@@ -40,7 +40,9 @@ class LoadedModule:
     shipped: bool
 
 
-def load(roots: SourceRoots, names: Sequence[str], diagnostics: Diagnostics) -> tuple[LoadedModule, ...]:
+def load(
+    roots: SourceRoots, names: Sequence[str], diagnostics: Diagnostics
+) -> tuple[LoadedModule, ...]:
     """The modules `names`, the prelude and all that they import, each after what it imports; the prelude comes first.
 
     Reports every fault that it finds to `diagnostics`, warnings included, then raises `Refused` if one is an error.
@@ -111,13 +113,16 @@ class _Loading:
         if is_reference(name):
             self.report(errors.reference_module(place, name))
             return None
-        found = self._find(name, place)
-        if found is None:
+        candidates = self._candidates(name, place)
+        if not candidates:
             return None
+        found = candidates[0]
         try:
             data = found.file.read_bytes()
         except OSError as error:
-            self.report(errors.unreadable_module(place, name, found.shown, _reason(found.file, error)))
+            self.report(
+                errors.unreadable_module(place, name, found.shown, _reason(found.file, error))
+            )
             return None
         try:
             source = read_source(data, found.shown)
@@ -131,38 +136,38 @@ class _Loading:
             file = found.file.relative_to(found.root.folder).as_posix()
             self.report(errors.wrong_header(header, module.name, name, file))
             return None
-        self._check_hidden(name, module, data)
+        self._check_hidden(module, candidates)
         self.own[name] = found.root.own
         imports = tuple(dict.fromkeys(_dotted(item.path) for item in _imports(module)))
-        return LoadedModule(name, source, module, found.file, imports, sha256(data), found.root.shipped)
+        return LoadedModule(
+            name, source, module, found.file, imports, sha256(data), found.root.shipped
+        )
 
-    def _find(self, name: str, place: Span | None) -> Found | None:
+    def _candidates(self, name: str, place: Span | None) -> list[Found]:
+        """The files of a module: the one to read, then a shipped one that it hides. Empty if a fault is reported."""
         candidates = self._roots.candidates(name)
         own = [found for found in candidates if found.root.own]
         shipped = [found for found in candidates if not found.root.own]
         for group in (own, shipped):
             if len(group) > 1:
                 self.report(errors.two_files(place, name, group[0].shown, group[1].shown))
-                return None
-        if own and shipped and name.startswith(("Alpha.", "Platform.")) and not _equal(own[0], shipped[0]):
+                return []
+        fixed = name.startswith(("Alpha.", "Platform."))
+        if own and shipped and fixed and not _equal(own[0], shipped[0]):
             self.report(errors.replaced_shipped(place, name, own[0].shown, shipped[0].shown))
-            return None
-        if candidates:
-            return candidates[0]
-        if name in PRELUDE:
+            return []
+        if not candidates and name in PRELUDE:
             self.report(errors.damaged_library(name))
-        else:
-            file = name.replace(".", "/") + ".alpha"
+        elif not candidates:
+            file = name.replace(".", "/") + SUFFIX
             self.report(errors.unknown_module(place, name, self._roots.modules(), file))
-        return None
+        return candidates
 
-    def _check_hidden(self, name: str, module: tree.Module, data: bytes) -> None:
+    def _check_hidden(self, module: tree.Module, candidates: Sequence[Found]) -> None:
         """W0005: the package's own module stands in for a shipped one with another text."""
-        candidates = self._roots.candidates(name)
-        for found in candidates[1:]:
-            if candidates[0].root.own and not found.root.own and not _equal(candidates[0], found):
-                header = module.path[0].span.to(module.path[-1].span)
-                self.report(errors.hidden_shipped(header, name, found.shown))
+        if len(candidates) == 2 and not _equal(candidates[0], candidates[1]):
+            header = module.path[0].span.to(module.path[-1].span)
+            self.report(errors.hidden_shipped(header, module.name, candidates[1].shown))
 
 
 def _imports(module: tree.Module) -> Iterator[tree.Import]:

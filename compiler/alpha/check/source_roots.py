@@ -53,7 +53,9 @@ class SourceRoots:
     roots: tuple[Root, ...]
 
     @classmethod
-    def open(cls, package: Path | None, shipped: tuple[tuple[str, Path], ...] | None = None) -> SourceRoots:
+    def open(
+        cls, package: Path | None, shipped: tuple[tuple[str, Path], ...] | None = None
+    ) -> SourceRoots:
         """The roots of a package's folder (None: only what is shipped). `shipped` stands in for the compiler's own.
 
         Refused with E0202 if the package is a folder of reference models.
@@ -62,7 +64,11 @@ class SourceRoots:
             raise Refused(errors.reference_root(package.name))
         own: list[tuple[str, Path]] = []
         if package is not None:
-            own = [("", package), ("systems/", package / "systems"), ("platforms/", package / "platforms")]
+            own = [
+                ("", package),
+                ("systems/", package / "systems"),
+                ("platforms/", package / "platforms"),
+            ]
         shipped = shipped_folders() if shipped is None else shipped
         shipped_places = {folder.resolve() for _, folder in shipped}
         roots: dict[Path, Root] = {}
@@ -104,11 +110,15 @@ def shipped_folders() -> tuple[tuple[str, Path], ...]:
     base = home / "shipped"
     if not base.is_dir():
         base = home.parent.parent
-    return (("systems/", base / "systems"), ("platforms/", base / "platforms"), ("library/", home / "library"))
+    return (
+        ("systems/", base / "systems"),
+        ("platforms/", base / "platforms"),
+        ("library/", home / "library"),
+    )
 
 
 def package_folder(start: Path) -> Path:
-    """The package that `start` is in: the nearest folder from there upwards with an `alpha.toml`, else `start` itself."""
+    """The package that `start` is in: the nearest folder upwards with an `alpha.toml`, else `start` itself."""
     for folder in (start, *start.absolute().parents):
         if (folder / PACKAGE_FILE).is_file():
             return folder

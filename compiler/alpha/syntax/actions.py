@@ -1,7 +1,7 @@
 """From rules to nodes: expressions, patterns, types and shapes. `declarations.py` has the rest.
 
-Each function is the action of one rule of `grammar.lark`. The automaton calls it with the rule's span and its arguments,
-which the grammar guarantees; `_as` says so to the type checker.
+Each function is the action of one rule of `grammar.lark`. The automaton calls it with the rule's span and arguments;
+that these are what the node needs is the grammar's promise, so they are `Any` here.
 """
 
 from __future__ import annotations

@@ -65,7 +65,9 @@ def bad_space(source: Source, at: int) -> Diagnostic:
         span,
         cause="equal programs must be equal bytes on every system",
         hints=("save the file with LF line ends",),
-        fixes=(Fix("remove the carriage return", span, "", safe=source.text.startswith("\n", at + 1)),),
+        fixes=(
+            Fix("remove the carriage return", span, "", safe=source.text.startswith("\n", at + 1)),
+        ),
     )
 
 
@@ -102,7 +104,10 @@ def no_token(source: Source, at: int) -> Diagnostic:
             "this text is not closed on its line",
             Span(source, at, end if end >= 0 else len(source.text)),
             cause="a text begins and ends on one line",
-            hints=('close it with `"`', "write a line end inside a text as `\\n`, and join long texts with `++`"),
+            hints=(
+                'close it with `"`',
+                "write a line end inside a text as `\\n`, and join long texts with `++`",
+            ),
         )
     return bad_character(source, at)
 
@@ -121,7 +126,8 @@ def bad_character(source: Source, at: int) -> Diagnostic:
         "E0002",
         f"{described} has no meaning here",
         Span(source, at, at + 1),
-        cause="code is written with ASCII letters, digits and a few symbols; other characters belong into texts and comments",
+        cause="code is written with ASCII letters, digits and a few symbols; "
+        "other characters belong into texts and comments",
         hints=hints,
     )
 
@@ -152,7 +158,9 @@ def underscore_name(span: Span) -> Diagnostic:
         f"`{span.text}`: a name begins with a letter",
         span,
         cause="`_` alone is the pattern that matches everything; it begins no name",
-        hints=(f"write `{span.text.lstrip('_0123456789') or 'x'}`, or `_` for a value that is not used",),
+        hints=(
+            f"write `{span.text.lstrip('_0123456789') or 'x'}`, or `_` for a value that is not used",
+        ),
     )
 
 
@@ -181,7 +189,8 @@ def lonely_dot(source: Source, at: int) -> Diagnostic:
         "E0009",
         "a `.` that selects nothing",
         span,
-        cause="`r.f` selects a field of `r`, and `.f` behind a space is the function that does; nothing else has a point",
+        cause="`r.f` selects a field of `r`, and `.f` behind a space is the function that does; "
+        "nothing else has a point",
     )
 
 
@@ -202,8 +211,8 @@ def unknown_unit(span: Span, number: str, meant: str | None) -> Diagnostic:
         "E0007",
         f"`{span.text}` is not a unit" + (f"; did you mean `{meant}`?" if meant else ""),
         span,
-        cause="the units are B KB MB GB TB KiB MiB GiB TiB (each also with /s), Hz kHz MHz GHz THz, FLOP MFLOP GFLOP TFLOP "
-        "(also with /s), and ns us ms s min h, which stand directly behind their number",
+        cause="the units are B KB MB GB TB KiB MiB GiB TiB (each also with /s), Hz kHz MHz GHz THz, FLOP MFLOP "
+        "GFLOP TFLOP (also with /s), and ns us ms s min h, which stand directly behind their number",
         hints=() if meant else ("put a space between a number and a name",),
         fixes=fixes,
     )
@@ -277,7 +286,8 @@ def no_block(span: Span, column: int, open_columns: Sequence[int]) -> Diagnostic
         "E0004",
         f"this line starts at column {column + 1}, where no block is open",
         span,
-        cause=f"a line begins an item at the column of an open block (here: {columns}), or is deeper and continues the line above",
+        cause=f"a line begins an item at the column of an open block (here: {columns}), "
+        "or is deeper and continues the line above",
         hints=("indent it like the items above it",),
     )
 
@@ -313,4 +323,6 @@ def wrong_bracket(span: Span, opening: Span) -> Diagnostic:
 
 
 def stray_bracket(span: Span) -> Diagnostic:
-    return Diagnostic("E0005", f"`{span.text}` closes nothing", span, cause="no bracket is open here")
+    return Diagnostic(
+        "E0005", f"`{span.text}` closes nothing", span, cause="no bracket is open here"
+    )

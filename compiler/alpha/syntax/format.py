@@ -2,7 +2,7 @@
 
 Two spaces for each level, leading commas, 100 columns, one space around operators and none inside brackets, and columns
 for neighbours that are alike. What an author decided and the style leaves open stays: a line end behind `=`, a list or
-a chain with a line for each part, one blank line between items. `parse (format x) == x`, and `format` twice is `format`.
+a chain with a line for each part, one blank line between items. `parse (format x) == x`, and twice is once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FRAMES = 20_000
 
 
 def format_module(module: t.Module) -> str:
-    """The canonical text of a module. Comments come from `module.comments`, author's choices from the spans' sources."""
+    """The canonical text of a module. Comments come from `module.comments`, author's choices from the source."""
     with _deep_recursion():
         lines = _lines(module)
     return _with_comments(module, lines)
@@ -43,7 +43,7 @@ def _lines(module: t.Module) -> list[Line]:
 
 
 def _gap(before: t.Node, above: Sequence[Line], node: t.Node, shown: Sequence[Line]) -> str:
-    """What stands between two declarations: nothing, a blank line, or what the author had between lines that are alike."""
+    """What stands between two declarations: nothing, a blank line, or what the author had between like lines."""
     if defines(before, node):
         return "join"
     if aligned(before, node):
@@ -54,24 +54,24 @@ def _gap(before: t.Node, above: Sequence[Line], node: t.Node, shown: Sequence[Li
 
 
 def _with_comments(module: t.Module, lines: Sequence[Line]) -> str:
-    """The lines with comments: one behind code stays behind the word before it, one of its own line above the word after."""
+    """The lines with comments: one behind code stays behind the word before it, others above the word after."""
     source = module.span.source.text
     above, behind = _placed(module.comments, lines)
     result: list[str] = []
     end = -1
     for number, line in enumerate(lines):
         group = sorted(above.get(number, []), key=lambda comment: comment.span.start)
-        indent = line.indent
-        result += _gap_lines(source, end, group, line, _comment_indent(group, lines, number, source), bool(result))
-        text = " " * indent + line.text
+        indents = _comment_indent(group, lines, number, source)
+        result += _gap_lines(source, end, group, line, indents, bool(result))
+        text = " " * line.indent + line.text
         if number in behind:
             text += "  " + behind[number].text
             end = max(end, behind[number].span.end)
         result.append(text)
         end = max(end, line.end)
     if group := above.get(len(lines), []):
-        indent = _comment_indent(group, lines, len(lines), source)
-        result += _gap_lines(source, end, group, None, indent, bool(result))
+        indents = _comment_indent(group, lines, len(lines), source)
+        result += _gap_lines(source, end, group, None, indents, bool(result))
     return "\n".join(result) + "\n"
 
 
@@ -101,7 +101,12 @@ def _placed(
 
 
 def _gap_lines(
-    source: str, end: int, comments: Sequence[t.Comment], line: Line | None, indents: Sequence[int], any_above: bool
+    source: str,
+    end: int,
+    comments: Sequence[t.Comment],
+    line: Line | None,
+    indents: Sequence[int],
+    any_above: bool,
 ) -> Iterator[str]:
     """The blank lines and comments above a line, or behind the last one."""
     places = [(comment.span.start, comment.span.end) for comment in comments]
@@ -128,7 +133,9 @@ def _gap_lines(
         yield ""
 
 
-def _comment_indent(comments: Sequence[t.Comment], lines: Sequence[Line], number: int, source: str) -> list[int]:
+def _comment_indent(
+    comments: Sequence[t.Comment], lines: Sequence[Line], number: int, source: str
+) -> list[int]:
     """Comments stand at the column of the line below, or of the line above if they were deeper than the one below."""
     below = lines[number].indent if number < len(lines) else 0
     over = lines[number - 1].indent if number else 0

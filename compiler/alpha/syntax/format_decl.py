@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from alpha.syntax import tree as t
-from alpha.syntax.format_doc import WIDTH, Break, Doc, Either, Hard, Word, concat, flat_width, flattened, group, joined, nest, words
-from alpha.syntax.format_expr import (
-    ATOM,
-    PIPE,
-    body,
-    broken_between,
-    closing,
-    dim,
-    expr,
-    opening,
-    pattern,
-    record_type,
-    type_,
-    word,
+from alpha.syntax.format_doc import (
+    WIDTH,
+    Break,
+    Doc,
+    Either,
+    Hard,
+    Word,
+    concat,
+    flat_width,
+    flattened,
+    group,
+    joined,
+    nest,
+    words,
 )
+from alpha.syntax.format_expr import ATOM, PIPE, body, expr
+from alpha.syntax.format_type import broken_between, dim, opening, pattern, record_type, type_, word
 
 _BLANK = re.compile(r"\n *\n")
 
@@ -52,7 +55,7 @@ def name_list(nodes: Sequence[t.Name]) -> Doc:
 
 def header(module: t.Module) -> Doc:
     path = joined(".", [word(name, name.text) for name in module.path])
-    shown = concat(opening(module, "module"), " ", path)
+    shown: Doc = concat(opening(module, "module"), " ", path)
     if module.exposing is not None:
         shown = group(concat(shown, " exposing", name_list(module.exposing)))
     if module.budget is not None:
@@ -61,7 +64,9 @@ def header(module: t.Module) -> Doc:
 
 
 def import_(node: t.Import) -> Doc:
-    shown = concat(opening(node, "import"), " ", joined(".", [word(name, name.text) for name in node.path]))
+    shown: Doc = concat(
+        opening(node, "import"), " ", joined(".", [word(name, name.text) for name in node.path])
+    )
     if node.alias is not None:
         shown = concat(shown, " as ", word(node.alias, node.alias.text))
     if node.names:
@@ -93,7 +98,9 @@ def items(nodes: Sequence[t.Documented]) -> list[Doc]:
 
 def aligned(first: t.Node, second: t.Node) -> bool:
     """Whether two neighbours share columns: they are on adjacent lines, and of one kind that has columns."""
-    if type(first) is not type(second) or not (isinstance(first, _COLUMNS) and isinstance(second, _COLUMNS)):
+    if type(first) is not type(second) or not (
+        isinstance(first, _COLUMNS) and isinstance(second, _COLUMNS)
+    ):
         return False
     if second.docs or not (_has_columns(first) and _has_columns(second)):
         return False
@@ -121,7 +128,7 @@ def _has_columns(node: t.Documented) -> bool:
 
 
 def _widths(rows: Sequence[Cells]) -> list[int]:
-    """The width of each column but the last. A cell that is much wider than the narrowest stands out and counts for none."""
+    """The width of each column but the last. A cell that is much wider than the narrowest counts for none."""
     widths = []
     for column in range(max([len(row) for row in rows]) - 1):
         cells = [row[column] for row in rows if len(row) > column + 1]
@@ -135,7 +142,7 @@ def _cells(node: t.Documented) -> Cells:
     return _MAKERS[type(node)](node)
 
 
-def _block(head: Doc, nodes: Sequence[t.Documented], end: t.Node) -> Cells:
+def _block(head: Doc, nodes: Sequence[t.Documented]) -> Cells:
     lines: list[Doc] = []
     before: t.Documented | None = None
     for node, shown in zip(nodes, items(nodes), strict=True):
@@ -147,7 +154,11 @@ def _block(head: Doc, nodes: Sequence[t.Documented], end: t.Node) -> Cells:
 
 def defines(first: t.Node, second: t.Node) -> bool:
     """Whether `second` is the definition of the signature `first`."""
-    return isinstance(first, t.Signature) and isinstance(second, t.Define) and first.name == second.name
+    return (
+        isinstance(first, t.Signature)
+        and isinstance(second, t.Define)
+        and first.name == second.name
+    )
 
 
 def _head(node: t.Node, keyword: str, name: t.Name, *more: Doc) -> Doc:
@@ -161,7 +172,10 @@ def _parameters(patterns: Sequence[t.Pattern]) -> list[Doc]:
 def _where(equations: Sequence[t.Equation]) -> Doc:
     if not equations:
         return Word("")
-    shown = [concat(word(equation.name, equation.name.text), " = ", dim(equation.dim)) for equation in equations]
+    shown = [
+        concat(word(equation.name, equation.name.text), " = ", dim(equation.dim))
+        for equation in equations
+    ]
     return nest(2, concat(Break(), "where ", joined(", ", shown)))
 
 
@@ -193,11 +207,14 @@ def _type(node: t.TypeDecl) -> Cells:
         return [head, concat(" =", group(nest(2, concat(Break(), record), broken=True), broken))]
     parts: list[Doc] = []
     for variant in node.body:
-        words_of = [word(variant.name, variant.name.text), *[type_(a, 2) for a in variant.arguments]]
+        words_of = [
+            word(variant.name, variant.name.text),
+            *[type_(a, 2) for a in variant.arguments],
+        ]
         one = nest(2, joined(" ", words_of))
         parts += [Break(), Word("| "), one] if parts else [Break(), one]
     neighbours = [before, *node.body]
-    broken = any([broken_between(a, b) for a, b in zip(neighbours, neighbours[1:], strict=False)])
+    broken = any(broken_between(a, b) for a, b in pairwise(neighbours))
     shown = nest(2, concat(*parts))
     return [head, concat(" =", group(shown, broken or shown.forced))]
 
@@ -228,14 +245,19 @@ def _fact(node: t.Fact) -> Cells:
 
 
 def _model(node: t.ModelDecl) -> Cells:
-    head = concat(_head(node, "model", node.name, type_(node.dims)), _where(node.where))
-    head = group(head, bool(node.where) and broken_between(node.dims, node.where[0]))
-    return _block(head, node.items, node)
+    words_of = concat(_head(node, "model", node.name, type_(node.dims)), _where(node.where))
+    head = group(words_of, bool(node.where) and broken_between(node.dims, node.where[0]))
+    return _block(head, node.items)
 
 
 def _parameter(node: t.Parameter) -> Cells:
-    cells: Cells = [concat(opening(node, "param"), " ", names(node.names)), concat(" : ", type_(node.type))]
-    return cells if node.initialiser is None else [*cells, _equals_expr(node.initialiser, node.type)]
+    cells: Cells = [
+        concat(opening(node, "param"), " ", names(node.names)),
+        concat(" : ", type_(node.type)),
+    ]
+    return (
+        cells if node.initialiser is None else [*cells, _equals_expr(node.initialiser, node.type)]
+    )
 
 
 def _metric(node: t.Metric) -> Cells:
@@ -244,7 +266,7 @@ def _metric(node: t.Metric) -> Cells:
 
 
 def _optimizer(node: t.OptimizerDecl) -> Cells:
-    return _block(_head(node, "optimizer", node.name, *_parameters(node.parameters)), node.items, node)
+    return _block(_head(node, "optimizer", node.name, *_parameters(node.parameters)), node.items)
 
 
 def _typed(node: t.ProfileDecl | t.HostDecl, keyword: str) -> Doc:
@@ -309,23 +331,30 @@ _MAKERS: dict[type[t.Node], _Maker] = {
     t.Signature: _signature,
     t.Define: _define,
     t.SourceDecl: lambda node: [_head(node, "source", node.name), _equals(node.body, node.name)],
-    t.ProofDecl: lambda node: [concat(_head(node, node.kind, node.name), _equals(node.body, node.name))],
-    t.RejectsDecl: lambda node: [
-        concat(opening(node, "rejects"), f" {node.code} ", word(node.name, node.name.text), _equals(node.body, node.name))
+    t.ProofDecl: lambda node: [
+        concat(_head(node, node.kind, node.name), _equals(node.body, node.name))
     ],
-    t.FactsDecl: lambda node: _block(_head(node, "facts", node.name), node.facts, node),
-    t.ProfileDecl: lambda node: _block(_typed(node, "profile"), node.items, node),
+    t.RejectsDecl: lambda node: [
+        concat(
+            opening(node, "rejects"),
+            f" {node.code} ",
+            word(node.name, node.name.text),
+            _equals(node.body, node.name),
+        )
+    ],
+    t.FactsDecl: lambda node: _block(_head(node, "facts", node.name), node.facts),
+    t.ProfileDecl: lambda node: _block(_typed(node, "profile"), node.items),
     t.Fact: _fact,
     t.Include: lambda node: [_head(node, "include", node.name)],
     t.ModelDecl: _model,
     t.Parameter: _parameter,
     t.OptimizerDecl: _optimizer,
     t.Slot: lambda node: [_head(node, "slot", node.name), _equals_expr(node.value, node.name)],
-    t.LearnerDecl: lambda node: _block(_head(node, "learner", node.name), node.items, node),
+    t.LearnerDecl: lambda node: _block(_head(node, "learner", node.name), node.items),
     t.Metric: _metric,
-    t.PolicyDecl: lambda node: _block(_head(node, "policy", node.name), node.entries, node),
-    t.PairingDecl: lambda node: _block(_head(node, "pairing", node.name), node.entries, node),
-    t.HostDecl: lambda node: _block(_typed(node, "host"), node.items, node),
+    t.PolicyDecl: lambda node: _block(_head(node, "policy", node.name), node.entries),
+    t.PairingDecl: lambda node: _block(_head(node, "pairing", node.name), node.entries),
+    t.HostDecl: lambda node: _block(_typed(node, "host"), node.items),
     t.Region: _region,
     t.Recipe: _recipe,
     t.HostScalar: _scalar,

@@ -81,7 +81,7 @@ Doc = Word | Break | Hard | Either | Nest | Group | Concat
 
 def concat(*docs: Doc | str) -> Concat:
     made = tuple(Word(doc) if isinstance(doc, str) else doc for doc in docs)
-    return Concat(made, any([doc.forced for doc in made]))
+    return Concat(made, any(doc.forced for doc in made))
 
 
 def joined(separator: Doc | str, docs: Iterable[Doc]) -> Concat:
@@ -103,8 +103,8 @@ def group(doc: Doc, broken: bool = False) -> Group:
 class Line:
     """A line of the result. `start` and `end` span the places of its words in the source, -1 if it has none.
 
-    `gap` says what may stand above it: `none` (it belongs to the line above), `join` (it does too, but a comment may come
-    between), `author` (a blank line if there was one), `blank` (a blank line).
+    `gap` says what may stand above it: `none` (it belongs to the line above), `join` (it does too, but a comment may
+    come between), `author` (a blank line if there was one), `blank` (a blank line).
     """
 
     indent: int

@@ -1,8 +1,7 @@
-"""Expressions, patterns, types and shapes as documents."""
+"""Expressions as documents."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from alpha.syntax import tree as t
@@ -17,43 +16,28 @@ from alpha.syntax.format_doc import (
     joined,
     nest,
 )
+from alpha.syntax.format_type import (
+    broken_among,
+    broken_between,
+    closing,
+    opened_out,
+    opening,
+    pattern,
+    type_,
+    word,
+)
 
 # Levels of precedence, loosest first; a node of a lower level than its place asks for stands in brackets.
 EXPR, PIPE, OR, AND, NOT, COMPARE, CAT, SUM, TERM, SIGN, POWER, APPLY, ATOM = range(13)
 _LEVELS = {
-    "or": OR, "and": AND, "++": CAT, "+": SUM, "-": SUM, "*": TERM, "/": TERM, "//": TERM, "%": TERM, "@": TERM, "^": POWER,
+    "or": OR, "and": AND, "++": CAT, "+": SUM, "-": SUM, "^": POWER,
+    "*": TERM, "/": TERM, "//": TERM, "%": TERM, "@": TERM,
 }  # fmt: skip
 _SAME_FAMILY = ({"*", "/"}, {"//"}, {"%"}, {"@"})
-_COMMENT = re.compile(r"--[^\n]*")
 
 
-def word(node: t.Node, text: str) -> Word:
-    """The whole text of a node."""
-    return Word(text, node.span.start, node.span.end)
-
-
-def opening(node: t.Node, text: str) -> Word:
-    """The first word of a node."""
-    return Word(text, node.span.start, node.span.start + len(text))
-
-
-def closing(node: t.Node, text: str) -> Word:
-    """The last word of a node."""
-    return Word(text, max(node.span.end - len(text), node.span.start), node.span.end)
-
-
-def broken_between(first: t.Node, second: t.Node, behind: str = "") -> bool:
-    """Whether the author ended a line between two nodes; with `behind`, after that word between them."""
-    between = _COMMENT.sub("", first.span.source.text[first.span.end : second.span.start])
-    return "\n" in (between.rpartition(behind)[2] if behind else between)
-
-
-def _broken_among(nodes: Sequence[t.Node]) -> bool:
-    return any([broken_between(a, b) for a, b in zip(nodes, nodes[1:], strict=False)])
-
-
-# A group that is flat must be flat again when its own result is read. So it may hold a part of several lines only at its
-# end: whatever stands behind such a part would be laid out without regard to the group. Groups break if another part does.
+# A group that is flat must be flat again when its own result is read. So it may hold a part of several lines only at
+# its end: what stands behind such a part would be laid out without regard to the group. It breaks if another part does.
 
 # ---- expressions ---------------------------------------------------------------------------------------------------
 
@@ -103,7 +87,12 @@ def _bare(node: t.Expr) -> Doc:
         case t.Select(value, field):
             return concat(_postfix(value), ".", word(field, field.text))
         case t.Bracket(value, items):
-            return concat(_postfix(value), "[", joined(", ", [_index(item) for item in items]), closing(node, "]"))
+            return concat(
+                _postfix(value),
+                "[",
+                joined(", ", [_index(item) for item in items]),
+                closing(node, "]"),
+            )
         case t.Apply():
             return _apply(node)
         case t.Unary():
@@ -113,8 +102,8 @@ def _bare(node: t.Expr) -> Doc:
         case t.Pipe():
             return _pipe(node)
         case t.Fn(parameters, inner):
-            head = [opening(node, "fn"), *[pattern(item, argument=True) for item in parameters]]
-            return concat(joined(" ", head), " ->", body(inner, parameters[-1], "->"))
+            words = [opening(node, "fn"), *[pattern(item, argument=True) for item in parameters]]
+            return concat(joined(" ", words), " ->", body(inner, parameters[-1], "->"))
         case t.If():
             return _if(node)
         case t.Match(value, arms):
@@ -150,16 +139,20 @@ def _hangs(node: t.Expr) -> bool:
 
 def _let(node: t.Let | t.LetFn) -> Doc:
     if isinstance(node, t.LetFn):
-        head = [opening(node, "let"), word(node.name, node.name.text)]
+        head: list[Doc] = [opening(node, "let"), word(node.name, node.name.text)]
         head += [pattern(item, argument=True) for item in node.parameters]
         return concat(joined(" ", head), " =", body(node.value, node.parameters[-1], "="))
     shown = concat(opening(node, "let"), " ", pattern(node.pattern))
     if node.annotation is None:
         return concat(shown, " =", body(node.value, node.pattern, "="))
-    return concat(shown, " : ", type_(node.annotation), " =", body(node.value, node.annotation, "="))
+    return concat(
+        shown, " : ", type_(node.annotation), " =", body(node.value, node.annotation, "=")
+    )
 
 
-def _bracketed(node: t.Node, left: str, nodes: Sequence[t.Node], docs: Sequence[Doc], right: str) -> Doc:
+def _bracketed(
+    node: t.Node, left: str, nodes: Sequence[t.Node], docs: Sequence[Doc], right: str
+) -> Doc:
     """A list, a tuple or the like: `[a, b]`, or a line for each with leading commas."""
     if not docs:
         return word(node, left + right)
@@ -167,20 +160,19 @@ def _bracketed(node: t.Node, left: str, nodes: Sequence[t.Node], docs: Sequence[
     parts: list[Doc] = [Either(left, left + " ", node.span.start, node.span.start + 1), first]
     for other in others:
         parts += [Break(""), Word(", "), other]
-    broken = _opened_out(node, nodes) or any([doc.forced for doc in docs])
+    broken = opened_out(node, nodes) or any(doc.forced for doc in docs)
     return group(concat(*parts, Break(""), closing(node, right)), broken)
 
 
-def _opened_out(node: t.Node, parts: Sequence[t.Node]) -> bool:
-    """Whether the author ended a line between the parts of a node, or between them and its brackets."""
-    source = node.span.source.text
-    edges = source[node.span.start : parts[0].span.start] + source[parts[-1].span.end : node.span.end]
-    return _broken_among(parts) or "\n" in _COMMENT.sub("", edges)
+def _field_body(field: t.Field) -> t.Body:
+    value: object = field.value
+    assert isinstance(value, t.Body), "a parsed field has a body"
+    return value
 
 
 def _record(node: t.RecordExpr) -> Doc:
     fields = [
-        concat(word(field.name, field.name.text), " =", body(field.value, field.name, "="))
+        concat(word(field.name, field.name.text), " =", body(_field_body(field), field.name, "="))
         for field in node.fields
     ]
     base = concat(word(node.base, node.base.text), " | ") if node.base else Word("")
@@ -188,7 +180,7 @@ def _record(node: t.RecordExpr) -> Doc:
     parts: list[Doc] = [opening(node, "{"), Word(" "), base, first]
     for other in others:
         parts += [Break(""), Word(", "), other]
-    broken = _opened_out(node, node.fields) or any([field.forced for field in fields])
+    broken = opened_out(node, node.fields) or any(field.forced for field in fields)
     return group(concat(*parts, Break(" "), closing(node, "}")), broken)
 
 
@@ -211,18 +203,25 @@ def _apply(node: t.Apply) -> Doc:
     parts = [node.function, *node.arguments]
     function, *arguments = [expr(part, ATOM) for part in parts]
     lines = concat(*[concat(Break(), argument) for argument in arguments])
-    bulky = isinstance(node.arguments[-1], t.ListExpr | t.TupleExpr | t.RecordExpr) and arguments[-1].forced
-    broken = _broken_among(parts) or bulky or any([doc.forced for doc in (function, *arguments[:-1])])
+    bulky = (
+        isinstance(node.arguments[-1], t.ListExpr | t.TupleExpr | t.RecordExpr)
+        and arguments[-1].forced
+    )
+    broken = broken_among(parts) or bulky or any(doc.forced for doc in (function, *arguments[:-1]))
     return group(concat(function, nest(2, lines, broken=True)), broken)
 
 
 def _unary(node: t.Unary) -> Doc:
     sign = opening(node, node.operator)
     if node.operator == "not":
-        level_below = ATOM if isinstance(node.operand, t.Apply) else NOT  # `not (f x)` reads better than `not f x`
+        level_below = (
+            ATOM if isinstance(node.operand, t.Apply) else NOT
+        )  # `not (f x)` reads better than `not f x`
         return concat(sign, " ", expr(node.operand, level_below))
     # `--` would begin a comment
-    return concat(sign, expr(node.operand, ATOM if isinstance(node.operand, t.Unary | t.Apply) else SIGN))
+    return concat(
+        sign, expr(node.operand, ATOM if isinstance(node.operand, t.Unary | t.Apply) else SIGN)
+    )
 
 
 def _binary(node: t.Binary) -> Doc:
@@ -230,7 +229,11 @@ def _binary(node: t.Binary) -> Doc:
     if own == POWER:
         return concat(expr(node.left, APPLY), " ^ ", expr(node.right, SIGN))
     chain = [node]
-    while own != COMPARE and isinstance(chain[-1].left, t.Binary) and _same_chain(chain[-1], chain[-1].left):
+    while (
+        own != COMPARE
+        and isinstance(chain[-1].left, t.Binary)
+        and _same_chain(chain[-1], chain[-1].left)
+    ):
         chain.append(chain[-1].left)
     left = chain[-1].left
     first = expr(left, own + 1 if own == COMPARE or _clashes(chain[-1], left) else own)
@@ -252,7 +255,7 @@ def _clashes(node: t.Binary, left: t.Expr) -> bool:
     """`(a @ b) * c` keeps its brackets: only `*` and `/` are read together without them."""
     if level(node) != TERM or not isinstance(left, t.Binary) or level(left) != TERM:
         return False
-    return not any([{node.operator, left.operator} <= family for family in _SAME_FAMILY])
+    return not any({node.operator, left.operator} <= family for family in _SAME_FAMILY)
 
 
 def _pipe(node: t.Pipe) -> Doc:
@@ -277,8 +280,18 @@ def _if(node: t.If) -> Doc:
     while True:
         condition = expr(here.condition, PIPE)
         then = body(here.then, here.condition, "then")
-        parts += [opening(here, "if"), Word(" "), condition, Word(" then"), then, Break(), Word("else")]
-        broken = broken or condition.forced or then.forced or broken_between(here.then, here.otherwise)
+        parts += [
+            opening(here, "if"),
+            Word(" "),
+            condition,
+            Word(" then"),
+            then,
+            Break(),
+            Word("else"),
+        ]
+        broken = (
+            broken or condition.forced or then.forced or broken_between(here.then, here.otherwise)
+        )
         otherwise = here.otherwise
         after = broken_between(here.then, otherwise, "else")
         if otherwise.lets or not isinstance(otherwise.value, t.If) or after:
@@ -298,101 +311,7 @@ def _einsum(node: t.Einsum) -> Doc:
         parts += [Break(""), Word(", "), operand] if parts else [Word(" "), operand]
     parts += [Break(), Word("to "), expr(node.result)]
     shown = nest(2, concat(*parts))
-    return group(concat(opening(node, "einsum"), shown), shown.forced or _broken_among([*node.operands, node.result]))
-
-
-# ---- patterns ------------------------------------------------------------------------------------------------------
-
-
-def pattern(node: t.Pattern, argument: bool = False) -> Doc:
-    """A pattern; as an `argument` of a function or constructor, brackets go around what has arguments itself."""
-    match node:
-        case t.PVar(name):
-            return word(node, name)
-        case t.PWild():
-            return word(node, "_")
-        case t.PInt() | t.PText():
-            return word(node, node.written)
-        case t.PTuple(items):
-            return concat(opening(node, "("), joined(", ", [pattern(item) for item in items]), closing(node, ")"))
-        case t.PCon(name, arguments):
-            parts = [word(name, name.text), *[pattern(item, argument=True) for item in arguments]]
-            shown = joined(" ", parts)
-            return concat("(", shown, ")") if argument and arguments else shown
-        case t.PAnnotated(name, type_of):
-            return concat(opening(node, "("), word(name, name.text), " : ", type_(type_of), closing(node, ")"))
-
-
-# ---- types and shapes ----------------------------------------------------------------------------------------------
-
-_TYPE, _APPLIED, _SINGLE = range(3)
-
-
-def type_(node: t.Type, at_least: int = _TYPE) -> Doc:
-    match node:
-        case t.TVar(name):
-            return word(node, name)
-        case t.TCon(path):
-            return joined(".", [word(name, name.text) for name in path])
-        case t.TInt():
-            return word(node, node.written)
-        case t.TDims(items):
-            inner = joined(", ", [_dim_or_spread(item) for item in items])
-            return concat(opening(node, "["), inner, closing(node, "]"))
-        case t.TTuple(items):
-            inner = joined(", ", [type_(item) for item in items])
-            return concat(opening(node, "("), inner, closing(node, ")"))
-        case t.TRecord():
-            return record_type(node)
-        case t.TApply(head, arguments):
-            shown = joined(" ", [type_(part, _SINGLE) for part in (head, *arguments)])
-            return concat("(", shown, ")") if at_least > _APPLIED else shown
-        case t.TArrow():
-            arrows = _arrow(node)
-            return concat("(", nest(1, arrows), ")") if at_least > _TYPE else arrows
-
-
-def _arrow(node: t.TArrow) -> Doc:
-    """`a -> b -> c`; a long one breaks before each arrow."""
-    parts: list[Doc] = []
-    broken = False
-    here: t.Type = node
-    first: Doc | None = None
-    while isinstance(here, t.TArrow):
-        shown = type_(here.parameter, _APPLIED)
-        broken = broken or shown.forced
-        if first is None:
-            first = shown
-        else:
-            parts += [Break(), Word("-> "), shown]
-        broken = broken or broken_between(here.parameter, here.result)
-        here = here.result
-    assert first is not None
-    parts += [Break(), Word("-> "), type_(here, _APPLIED)]
-    return group(concat(first, nest(2, concat(*parts))), broken)
-
-
-def record_type(node: t.TRecord) -> Doc:
-    fields = [concat(word(field.name, field.name.text), " : ", type_(field.type)) for field in node.fields]
-    first, *others = [nest(2, field) for field in fields]
-    parts: list[Doc] = [opening(node, "{"), Word(" "), first]
-    for other in others:
-        parts += [Break(""), Word(", "), other]
-    broken = _opened_out(node, node.fields) or any([field.forced for field in fields])
-    return group(concat(*parts, Break(" "), closing(node, "}")), broken)
-
-
-def _dim_or_spread(node: t.Dim | t.Spread) -> Doc:
-    return word(node, f"...{node.name}") if isinstance(node, t.Spread) else dim(node)
-
-
-def dim(node: t.Dim, at_least: int = 0) -> Doc:
-    match node:
-        case t.DimInt():
-            return word(node, node.written)
-        case t.DimVar(name):
-            return word(node, name)
-        case t.DimBinary(operator, left, right):
-            own = 0 if operator in "+-" else 1
-            shown = concat(dim(left, own), f" {operator} ", dim(right, own + 1))
-            return concat("(", shown, ")") if own < at_least else shown
+    return group(
+        concat(opening(node, "einsum"), shown),
+        shown.forced or broken_among([*node.operands, node.result]),
+    )

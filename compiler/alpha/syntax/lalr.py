@@ -18,10 +18,11 @@ Value = object
 Action = Callable[[Span, list[Value]], Value]
 """Makes the value of a rule from its span and its arguments: tokens, values, lists, and None for what is left out."""
 
-NESTING = frozenset(
-    "fn if_ match einsum pipe binary unary apply select bracket slice tuple list record"
-    " pcon ptuple pannotated tarrow tapply ttuple trecord tdims dbinary repeat".split()
-)
+NESTING = frozenset({
+    "let", "letfn", "fn", "if_", "match", "einsum", "access", "pipe", "binary", "unary", "apply", "select",
+    "bracket", "slice", "tuple", "list", "record", "pcon", "ptuple", "pannotated", "tarrow", "tapply", "ttuple",
+    "trecord", "tdims", "dbinary", "repeat",
+})  # fmt: skip
 """The actions whose value is one level deeper than the deepest of its arguments."""
 
 _MOST_STATES = 16 * errors.MOST_DEPTH
@@ -31,9 +32,21 @@ _MOST_STATES = 16 * errors.MOST_DEPTH
 class Parser:
     """One run. `push` each token in turn; after `$END` the module's part is `result`."""
 
-    __slots__ = ("_actions", "_depths", "_ends", "_source", "_starts", "_states", "_tables", "_values", "result")
+    __slots__ = (
+        "_actions",
+        "_depths",
+        "_ends",
+        "_source",
+        "_starts",
+        "_states",
+        "_tables",
+        "_values",
+        "result",
+    )
 
-    def __init__(self, tables: Tables, actions: Mapping[str, Action], source: Source, start: str) -> None:
+    def __init__(
+        self, tables: Tables, actions: Mapping[str, Action], source: Source, start: str
+    ) -> None:
         self._tables = tables
         self._actions = actions
         self._source = source
@@ -100,7 +113,7 @@ class Parser:
         return sorted(kind for kind in self._tables.actions[self._states[-1]] if self.accepts(kind))
 
     def _pass(self, kind: str) -> None:
-        """Reduces by rules `?rule: other` as long as they follow each other: an atom passes a dozen levels of precedence.
+        """Reduces by rules `?rule: other` as long as they follow: an atom passes a dozen levels of precedence.
 
         The value stays; only the state above `states[-2]` changes, always to the same, so it is looked up.
         """
@@ -143,7 +156,9 @@ class Parser:
         ends.append(end)
         depths.append(depth)
 
-    def _arguments(self, kept: tuple[tuple[int, bool] | None, ...], taken: list[Value]) -> list[Value]:
+    def _arguments(
+        self, kept: tuple[tuple[int, bool] | None, ...], taken: list[Value]
+    ) -> list[Value]:
         arguments: list[Value] = []
         for entry in kept:
             if entry is None:

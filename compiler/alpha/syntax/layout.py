@@ -55,7 +55,9 @@ class Layout:
                 yield from self._close(token)
             self._first, self.previous = self._first or token, token
             if token.kind in _OPENS:
-                self._push(token, token)
+                if len(self._firsts) == errors.MOST_DEPTH:
+                    raise Refused(errors.too_deep(self._span(token)))
+                self._stack.append(token)
                 self._firsts.append(self._first)
             yield token
         for level in reversed(self._stack):
@@ -78,7 +80,7 @@ class Layout:
             or (first is not None and first.kind == _BLOCK_HEADER and isinstance(top, int))
         )
         if opens and item and (isinstance(top, Token) or column > top):
-            self._push(column, token)
+            self._stack.append(column)
             self._first = None
             yield _layout_token("_INDENT", token)
             return
@@ -110,11 +112,6 @@ class Layout:
         assert isinstance(opening, Token)
         if opening.kind not in _CLOSES[token.kind]:
             raise Refused(errors.wrong_bracket(self._span(token), self._span(opening)))
-
-    def _push(self, level: int | Token, at: Token) -> None:
-        if len(self._stack) > errors.MOST_DEPTH:
-            raise Refused(errors.too_deep(Span(self._source, at.start, at.end)))
-        self._stack.append(level)
 
     def _open_columns(self) -> list[int]:
         """Columns of the blocks above the innermost open bracket, outermost first."""

@@ -16,9 +16,10 @@ from alpha.syntax import errors, numbers
 from alpha.syntax.texts import check_text
 from alpha.syntax.tree import Comment
 
-HARD_KEYWORDS = frozenset(
-    "module exposing import as type alias let if then else match with fn and or not einsum source proof rejects where".split()
-)
+HARD_KEYWORDS = frozenset({
+    "module", "exposing", "import", "as", "type", "alias", "let", "if", "then", "else", "match", "with", "fn",
+    "and", "or", "not", "einsum", "source", "proof", "rejects", "where",
+})  # fmt: skip
 
 SYMBOLS: Mapping[str, str] = {
     "(": "_LPAR", ")": "_RPAR", "[": "_LSQB", "]": "_RSQB", "{": "_LBRACE", "}": "_RBRACE",
@@ -125,7 +126,9 @@ class Lexer:
                 return Token(SYMBOLS[text], text, start, end)
             case "number":
                 found, length = numbers.read(self._source, start, self._end)
-                return Token(found, self._source.text[start : start + length], start, start + length)
+                return Token(
+                    found, self._source.text[start : start + length], start, start + length
+                )
             case "text":
                 check_text(self._source, start, end)
                 return Token("STRING", text, start, end)

@@ -18,9 +18,7 @@ TIGHT_UNITS = ("ns", "us", "ms", "s", "min", "h")
 """Units of time, which stand directly behind their number, and so stay free as names."""
 
 _DECIMAL = r"[0-9][0-9_]*(?:\.[0-9][0-9_]*)?"
-_UNIT = (
-    r" ?(?:[KMGT]i?)?B(?:/s)?| ?[kMGT]?Hz| ?[MGT]?FLOP(?:/s)?|(?:[mun]?s|min|h)"
-)
+_UNIT = r" ?(?:[KMGT]i?)?B(?:/s)?| ?[kMGT]?Hz| ?[MGT]?FLOP(?:/s)?|(?:[mun]?s|min|h)"
 _QUANTITY = re.compile(rf"(?P<number>{_DECIMAL})(?P<unit>{_UNIT})(?![A-Za-z0-9_'])")
 _FLOAT = re.compile(r"[0-9][0-9_]*(?:\.[0-9][0-9_]*(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)")
 _INTEGER = re.compile(r"0x[0-9a-fA-F_]+|[0-9][0-9_]*")
@@ -51,7 +49,9 @@ def read(source: Source, start: int, end: int) -> tuple[str, int]:
         raise Refused(errors.unknown_unit(unit, written, meant_unit(unit.text, tight=True)))
     if text.startswith(".", stop) and stop < end:
         tail = _REST.match(text, stop + 1, end)
-        raise Refused(errors.malformed_number(Span(source, start, tail.end() if tail else stop + 1)))
+        raise Refused(
+            errors.malformed_number(Span(source, start, tail.end() if tail else stop + 1))
+        )
     _check(Span(source, start, stop))
     return kind, stop - start
 
@@ -65,7 +65,11 @@ def _check(place: Span) -> None:
         raise Refused(errors.stray_underscore(place))
     exponent = re.search(r"(?<!x)[eE]([-+]?[0-9]+)\Z", written) if "x" not in written else None
     size = len(exponent.group(1)) if exponent else 0
-    if len(written) > MOST_DIGITS or size > 6 or (exponent and abs(int(exponent.group(1))) > MOST_DIGITS):
+    if (
+        len(written) > MOST_DIGITS
+        or size > 6
+        or (exponent and abs(int(exponent.group(1))) > MOST_DIGITS)
+    ):
         raise Refused(errors.endless_number(place, MOST_DIGITS))
 
 
@@ -97,6 +101,21 @@ def meant_unit(word: str, tight: bool = False) -> str | None:
     for unit in known:
         if unit.lower() == word.lower():
             return unit
-    times = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "usec": "us", "nsec": "ns"}
-    longer = times | {"mins": "min", "minutes": "min", "hours": "h", "hour": "h", "hr": "h", "bytes": "B"}
+    times = {
+        "sec": "s",
+        "secs": "s",
+        "second": "s",
+        "seconds": "s",
+        "msec": "ms",
+        "usec": "us",
+        "nsec": "ns",
+    }
+    longer = times | {
+        "mins": "min",
+        "minutes": "min",
+        "hours": "h",
+        "hour": "h",
+        "hr": "h",
+        "bytes": "B",
+    }
     return longer.get(word.lower()) if tight else None

@@ -35,7 +35,7 @@ _DOC = "--|"
 def parse_module(source: Source) -> Module:
     """The module that `source` holds.
 
-    Raises `Refused` with E0001 to E0010 or E0701: one diagnostic for each declaration at fault, in the order of the text.
+    Raises `Refused` with E0001 to E0010 or E0701: one diagnostic for each declaration at fault, in their order.
     """
     check_source(source)
     found: list[Diagnostic] = []
@@ -87,7 +87,9 @@ class _Reading:
         before: Token | None = None
         for token in tokens:
             if not self._parser.push(token):
-                self.ended_too_early = token.kind == END or (before is not None and before.kind in OPENERS)
+                self.ended_too_early = token.kind == END or (
+                    before is not None and before.kind in OPENERS
+                )
                 raise Refused(self._refusal(token, before, tokens))
             if token.text:
                 before = token
@@ -107,7 +109,9 @@ class _Reading:
         if token.end > token.start:
             place = Span(self._source, token.start, token.end)
         else:
-            place = Span(self._source, before.start, before.end) if before else Span(self._source, 0, 0)
+            place = (
+                Span(self._source, before.start, before.end) if before else Span(self._source, 0, 0)
+            )
         return words.unexpected(token, before, expected, place)
 
 

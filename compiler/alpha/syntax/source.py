@@ -9,7 +9,9 @@ from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.syntax import errors
 
 _SPACES = re.compile(r"[\t\r]")
-_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
 """Controls and directional overrides: nobody sees them, and they can make code look like other code."""
 
 
@@ -26,7 +28,7 @@ def read_source(data: bytes, path: str) -> Source:
 
 
 def check_source(source: Source) -> None:
-    """What is refused wherever it stands, comments and texts included: size, tabs, carriage returns, hidden characters."""
+    """What is refused wherever it stands: tabs, carriage returns, hidden characters; and a text that is too large."""
     size = len(source.text.encode("utf-8", errors="surrogatepass"))
     if size > errors.MOST_BYTES:
         raise Refused(errors.too_large(source, size))

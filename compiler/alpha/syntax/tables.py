@@ -44,7 +44,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The automaton. `actions[state][terminal]` is the next state (from 0) or `-1 - rule`; `gotos[state][origin]` a state."""
+    """The automaton. `actions[state][terminal]` is a state or `-1 - rule`; `gotos[state][origin]` is a state."""
 
     keywords: dict[str, str]
     rules: tuple[Rule, ...]
@@ -88,7 +88,7 @@ def make(grammar: str) -> dict[str, Any]:
         strict=True,
         maybe_placeholders=True,
     )
-    table: Any = parser.parser.parser._parse_table  # type: ignore[union-attr]
+    table: Any = parser.parser.parser._parse_table
     rules = {rule: number for number, rule in enumerate(parser.rules)}
     order = _numbered(table)
     actions: list[dict[str, int]] = []
@@ -121,7 +121,7 @@ def make(grammar: str) -> dict[str, Any]:
 
 
 def _numbered(table: Any) -> dict[int, int]:
-    """Lark's states by our number: in the order in which a walk from the starts meets them, whatever the hash seed was."""
+    """Our numbers of Lark's states: the order in which a walk from the starts meets them, whatever the hash seed."""
     order: dict[int, int] = {}
     waiting = [table.start_states[start] for start in reversed(STARTS)]
     while waiting:
@@ -129,7 +129,11 @@ def _numbered(table: Any) -> dict[int, int]:
         if state in order:
             continue
         order[state] = len(order)
-        shifts = [argument for _, (kind, argument) in sorted(table.states[state].items()) if str(kind) == "Shift"]
+        shifts = [
+            argument
+            for _, (kind, argument) in sorted(table.states[state].items())
+            if str(kind) == "Shift"
+        ]
         waiting += reversed(shifts)
     return order
 

@@ -7,25 +7,26 @@ Where an alternative of the grammar is only a bracket, there is no node; precede
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
+from alpha.base.record import record
 from alpha.base.span import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Node:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name(Node):
     """An identifier where it is written: a declared name, a field, a constructor. `text` keeps primes."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment(Node):
     """A plain comment with its dashes; `own_line` if nothing but spaces stands before it on its line."""
 
@@ -36,21 +37,21 @@ class Comment(Node):
 # ---- expressions ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Var(Node):
     """A value name in an expression."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Con(Node):
     """A constructor, model or module name in an expression."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Int(Node):
     """`written` keeps `1_024` and `0x1F` for the formatter; equality looks at both."""
 
@@ -58,7 +59,7 @@ class Int(Node):
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Float(Node):
     """The exact decimal value, not yet rounded to a dtype."""
 
@@ -66,7 +67,7 @@ class Float(Node):
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Quantity(Node):
     """`value` is the number as written, `unit` its unit (`GB/s`); conversion belongs to the checker."""
 
@@ -75,7 +76,7 @@ class Quantity(Node):
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text(Node):
     """`value` has escapes replaced."""
 
@@ -83,30 +84,32 @@ class Text(Node):
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Accessor(Node):
     """`.name` as a function."""
 
     field: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListExpr(Node):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleExpr(Node):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field(Node):
+    """`value` is a `Body`, as behind every `=`; its type names what the checker may also meet there."""
+
     name: Name
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordExpr(Node):
     """`base` is the record that is copied in `{ r | f = e }`, else None."""
 
@@ -114,7 +117,7 @@ class RecordExpr(Node):
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Select(Node):
     """`r.f`. `field` may begin with a capital: `M.Con` and `M.N.x` are selections from the module name `Con`."""
 
@@ -122,7 +125,7 @@ class Select(Node):
     field: Name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slice(Node):
     """`a:b` inside brackets; None is the end of the axis."""
 
@@ -130,7 +133,7 @@ class Slice(Node):
     high: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bracket(Node):
     """Tight `value[...]`: an index, a slice, or the axes of an operation; the checker decides."""
 
@@ -138,7 +141,7 @@ class Bracket(Node):
     items: tuple[Expr | Slice, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply(Node):
     """`f a b` is one node with two arguments; `x |> f a` is a `Pipe`."""
 
@@ -146,7 +149,7 @@ class Apply(Node):
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary(Node):
     """`-` or `not`."""
 
@@ -154,7 +157,7 @@ class Unary(Node):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary(Node):
     """One of `^ * / // % @ + - ++ == != < <= > >= and or`. `place` is the operator's own span."""
 
@@ -164,7 +167,7 @@ class Binary(Node):
     place: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pipe(Node):
     """`value |> function`."""
 
@@ -172,32 +175,32 @@ class Pipe(Node):
     function: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fn(Node):
     parameters: tuple[Pattern, ...]
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If(Node):
     condition: Expr
     then: Body
     otherwise: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arm(Node):
     pattern: Pattern
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match(Node):
     value: Expr
     arms: tuple[Arm, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access(Node):
     """`r.b[k, j]` in an einsum: `path` is the dotted name, each letter a name, each number an `Int`."""
 
@@ -205,27 +208,27 @@ class Access(Node):
     letters: tuple[Expr | Slice, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Einsum(Node):
     operands: tuple[Access, ...]
     result: ListExpr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Let(Node):
     pattern: Pattern
     annotation: Type | None
     value: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LetFn(Node):
     name: Name
     parameters: tuple[Pattern, ...]
     value: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Body(Node):
     """Local definitions, then the value. A body without `lets` is just its value."""
 
@@ -241,34 +244,34 @@ Expr = (
 # ---- patterns and parameters ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PVar(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PWild(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PInt(Node):
     value: int
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PText(Node):
     value: str
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PTuple(Node):
     items: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PCon(Node):
     """A constructor with its arguments, possibly none."""
 
@@ -276,7 +279,7 @@ class PCon(Node):
     arguments: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PAnnotated(Node):
     """`(name : type)`, in parameters only."""
 
@@ -289,18 +292,18 @@ Pattern = PVar | PWild | PInt | PText | PTuple | PCon | PAnnotated
 # ---- types and shapes ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DimInt(Node):
     value: int
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DimVar(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DimBinary(Node):
     """`+ - * // % @` as the grammar accepts them; the checker refuses what is no dimension."""
 
@@ -312,35 +315,35 @@ class DimBinary(Node):
 Dim = DimInt | DimVar | DimBinary
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spread(Node):
     """`...lead`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TDims(Node):
     """A bracketed list of dimensions in a type."""
 
     items: tuple[Dim | Spread, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TVar(Node):
     """A lower-case name: a type variable, a dtype, `index`, or a dimension name, by its place."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TCon(Node):
     """A type by its dotted path (`List`, `Nn.Box`)."""
 
     path: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TInt(Node):
     """A number among type arguments: `index 10`."""
 
@@ -348,7 +351,7 @@ class TInt(Node):
     written: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TApply(Node):
     """`Tensor f32 [n]`: head and arguments; at least one argument."""
 
@@ -356,24 +359,24 @@ class TApply(Node):
     arguments: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TArrow(Node):
     parameter: Type
     result: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TTuple(Node):
     items: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TField(Node):
     name: Name
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TRecord(Node):
     fields: tuple[TField, ...]
 
@@ -381,7 +384,7 @@ class TRecord(Node):
 Type = TVar | TCon | TInt | TDims | TApply | TArrow | TTuple | TRecord
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Equation(Node):
     """`n = a * b` behind `where`."""
 
@@ -393,18 +396,18 @@ class Equation(Node):
 # `docs` holds the lines of the doc comment above the declaration or item, each without `--|` and one space.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Documented(Node):
     docs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variant(Node):
     name: Name
     arguments: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeDecl(Documented):
     """`body` is a record or the variants. `dims` are the bracketed dimension parameters."""
 
@@ -414,7 +417,7 @@ class TypeDecl(Documented):
     body: TRecord | tuple[Variant, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AliasDecl(Documented):
     name: Name
     parameters: tuple[Name, ...]
@@ -422,27 +425,27 @@ class AliasDecl(Documented):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature(Documented):
     name: Name
     type: Type
     where: tuple[Equation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Define(Documented):
     name: Name
     parameters: tuple[Pattern, ...]
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceDecl(Documented):
     name: Name
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProofDecl(Documented):
     """`kind` is `proof` or `test`."""
 
@@ -451,14 +454,14 @@ class ProofDecl(Documented):
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RejectsDecl(Documented):
     code: str
     name: Name
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fact(Documented):
     """`kind` is `supply`, `estimate` or `identity`; `name` is kebab-case."""
 
@@ -469,25 +472,25 @@ class Fact(Documented):
     source: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Include(Documented):
     name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FactsDecl(Documented):
     name: Name
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProfileDecl(Documented):
     name: Name
     type: Type
     items: tuple[Fact | Include, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter(Documented):
     """`param a, b : type = init`."""
 
@@ -496,7 +499,7 @@ class Parameter(Documented):
     initialiser: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelDecl(Documented):
     name: Name
     dims: TDims
@@ -504,96 +507,96 @@ class ModelDecl(Documented):
     items: tuple[Parameter | Signature | Define, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot(Documented):
     name: Name
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OptimizerDecl(Documented):
     name: Name
     parameters: tuple[Pattern, ...]
     items: tuple[Slot | Signature | Define, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Metric(Documented):
     name: Name
     parameters: tuple[Pattern, ...]
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LearnerDecl(Documented):
     name: Name
     items: tuple[Metric | Signature | Define, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PolicyDecl(Documented):
     name: Name
     entries: tuple[Define, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PairingDecl(Documented):
     name: Name
     entries: tuple[Define, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Region(Documented):
     name: Name
     type: Type
     size: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recipe(Documented):
     name: Name
     program: Expr
     regions: ListExpr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HostScalar(Documented):
     name: Name
     type: Type
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contract(Documented):
     name: Name
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Write(Node):
     names: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read(Node):
     names: tuple[Name, ...]
     every: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Submit(Node):
     recipe: Name
     after: Name | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Repeat(Node):
     count: Expr
     every: Expr | None
     acts: tuple[Act, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reissue(Node):
     on: Name
     within: Quantity
@@ -603,19 +606,19 @@ class Reissue(Node):
 Act = Write | Read | Submit | Repeat | Reissue
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Schedule(Documented):
     acts: tuple[Act, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HostDecl(Documented):
     name: Name
     type: Type
     items: tuple[Region | Recipe | HostScalar | Contract | Schedule | Define, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Import(Documented):
     path: tuple[Name, ...]
     alias: Name | None
@@ -628,7 +631,7 @@ Decl = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module(Documented):
     """One file. `exposing` is None when everything is public; `budget` None for the default."""
 

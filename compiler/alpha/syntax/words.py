@@ -11,34 +11,50 @@ from alpha.syntax.layout import OPENERS
 from alpha.syntax.lexer import END, HARD_KEYWORDS, Token
 
 _ENDS = frozenset({"_NEWLINE", "_DEDENT", END})
-_OPERATORS = frozenset("CMP CAT PLUS MULOP POWER OR AND _PIPE _TDOT _TLSQB".split())  # `-` begins operands as well
-_OPERANDS = frozenset(
-    "NAME CON INT FLOAT QUANTITY STRING ACCESSOR _LPAR _LSQB _LBRACE FN IF MATCH EINSUM NOT MINUS _WILD".split()
-)
-_MIDDLES = frozenset("if then else match with fn and or not einsum let where".split())
-_DECLARATIONS = frozenset(
-    "ALIAS FACTS HOST IMPORT LEARNER MODEL OPTIMIZER PAIRING POLICY PROFILE PROOF REJECTS SOURCE TEST TYPE".split()
-)
+_OPERATORS = frozenset({
+    "CMP", "CAT", "PLUS", "MULOP", "POWER", "OR", "AND", "_PIPE", "_TDOT", "_TLSQB",
+})  # fmt: skip  # `-` begins operands as well
+_OPERANDS = frozenset({
+    "NAME", "CON", "INT", "FLOAT", "QUANTITY", "STRING", "ACCESSOR", "_LPAR", "_LSQB", "_LBRACE", "FN", "IF",
+    "MATCH", "EINSUM", "NOT", "MINUS", "_WILD",
+})  # fmt: skip
+_MIDDLES = frozenset({
+    "if", "then", "else", "match", "with", "fn", "and", "or", "not", "einsum", "let", "where",
+})  # fmt: skip
+_DECLARATIONS = frozenset({
+    "ALIAS", "FACTS", "HOST", "IMPORT", "LEARNER", "MODEL", "OPTIMIZER", "PAIRING", "POLICY", "PROFILE",
+    "PROOF", "REJECTS", "SOURCE", "TEST", "TYPE",
+})  # fmt: skip
 
 _PHRASES = {
-    "NAME": "a name", "CON": "a name with a capital letter", "FACT": "the name of a fact", "CODE": "a code such as `E0412`",
-    "INT": "a whole number", "FLOAT": "a number", "QUANTITY": "a quantity such as `2s`", "STRING": 'a text in `"`',
+    "NAME": "a name", "CON": "a name with a capital letter", "FACT": "the name of a fact",
+    "CODE": "a code such as `E0412`", "INT": "a whole number", "FLOAT": "a number", 
+    "QUANTITY": "a quantity such as `2s`",
+    "STRING": 'a text in `"`',
     "ACCESSOR": "a field such as `.name`", "DOC": "a doc comment", "CMP": "a comparison", "CAT": "`++`", "PLUS": "`+`",
     "MINUS": "`-`", "MULOP": "`*`", "POWER": "`^`", "_LPAR": "`(`", "_RPAR": "`)`", "_LSQB": "`[`", "_TLSQB": "`[`",
-    "_RSQB": "`]`", "_LBRACE": "`{`", "_RBRACE": "`}`", "_EQUAL": "`=`", "_COLON": "`:`", "_COMMA": "`,`", "_BAR": "`|`",
+    "_RSQB": "`]`", "_LBRACE": "`{`", "_RBRACE": "`}`", "_EQUAL": "`=`", "_COLON": "`:`", "_COMMA": "`,`",
+    "_BAR": "`|`",
     "_PIPE": "`|>`", "_ARROW": "`->`", "_TDOT": "`.`", "_ELLIPSIS": "`...`", "_WILD": "`_`",
     "_INDENT": "an indented block on the next line", "_DEDENT": "the end of the block", "_NEWLINE": "a new line",
     END: "the end of the declaration",
 }  # fmt: skip
 
 
-def unexpected(token: Token, previous: Token | None, expected: Sequence[str], place: Span) -> Diagnostic:
+def unexpected(
+    token: Token, previous: Token | None, expected: Sequence[str], place: Span
+) -> Diagnostic:
     """The diagnostic for `token`, which came behind `previous` where only `expected` kinds would have fitted."""
     wanted = frozenset(expected)
     ended = token.kind in _ENDS
     if "FROM" in wanted and ended:
         return _no_evidence(place)
-    if token.text in HARD_KEYWORDS and token.text not in _MIDDLES and "NAME" in wanted and "DOC" not in wanted:
+    if (
+        token.text in HARD_KEYWORDS
+        and token.text not in _MIDDLES
+        and "NAME" in wanted
+        and "DOC" not in wanted
+    ):
         return errors.keyword_as_name(place)
     if token.text in _MIDDLES and "NAME" in wanted and not wanted & {"FLOAT", "DOC"}:
         return errors.keyword_as_name(place)
@@ -51,8 +67,11 @@ def _no_evidence(place: Span) -> Diagnostic:
         "E0701",
         "this fact has no evidence",
         place,
-        cause="a fact says who established it: `from Architectural SOURCE`, `from Measured SOURCE` or `from Modelled SOURCE`",
-        hints=("end the line with `from` and its evidence; a fact that nobody established is left out",),
+        cause="a fact says who established it: `from Architectural SOURCE`, `from Measured SOURCE` "
+        "or `from Modelled SOURCE`",
+        hints=(
+            "end the line with `from` and its evidence; a fact that nobody established is left out",
+        ),
     )
 
 
@@ -72,32 +91,74 @@ def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: S
     message = f"unexpected {shown}; {fitting} would fit"
     if token.kind == "DOC":
         cause = "a doc comment stands above a declaration or an item of a block"
-        return "a doc comment where nothing can be documented", cause, ("a plain comment begins with `--`",), ()
+        return (
+            "a doc comment where nothing can be documented",
+            cause,
+            ("a plain comment begins with `--`",),
+            (),
+        )
     if token.kind == "MODULE":
-        return "a second module in this file", "a file holds one module, and its header comes first", (), ()
-    if token.kind in ("_EQUAL", "_COLON") and previous is not None and previous.kind == previous.text.upper():
+        return (
+            "a second module in this file",
+            "a file holds one module, and its header comes first",
+            (),
+            (),
+        )
+    if (
+        token.kind in ("_EQUAL", "_COLON")
+        and previous is not None
+        and previous.kind == previous.text.upper()
+    ):
         hint = f"`{previous.text}` begins a declaration or an item here; a definition needs another name"
         return message, cause, (hint,), ()
     if token.kind == "_EQUAL" and wanted & _OPERATORS:
         fix = Fix("compare with `==`", place, "==")
-        hints = ("`=` defines, `==` compares", "inside a definition, another one is written `let x = ...`")
+        hints = (
+            "`=` defines, `==` compares",
+            "inside a definition, another one is written `let x = ...`",
+        )
         return message, cause, hints, (fix,)
     if token.kind == "_ARROW" and wanted & _OPERATORS:
         return message, cause, ("a function is written `fn x -> ...`",), ()
     if token.kind == "_COLON" and {"_WILD", "_EQUAL"} <= wanted:
-        hint = "the type of a parameter is written `(x : Int)`, that of the result in a signature above: `f : Int -> Int`"
+        hint = "a parameter's type is written `(x : Int)`, the result's in a signature above: `f : Int -> Int`"
         return message, cause, (hint,), ()
     if token.kind == "CMP" and wanted & _OPERATORS:
         hint = "write `a < b and b < c`"
-        return f"comparisons do not chain: a second {shown}", "`a < b < c` has no meaning", (hint,), ()
+        return (
+            f"comparisons do not chain: a second {shown}",
+            "`a < b < c` has no meaning",
+            (hint,),
+            (),
+        )
     if token.kind == "CMP" and token.text == "==" and "_EQUAL" in wanted:
-        return message, cause, ("`=` defines, `==` compares",), (Fix("define with `=`", place, "="),)
+        return (
+            message,
+            cause,
+            ("`=` defines, `==` compares",),
+            (Fix("define with `=`", place, "="),),
+        )
     if token.kind == "IMPORT" or (token.kind in _DECLARATIONS and wanted & _ENDS):
-        return message, cause, ("declarations and imports start at column 1, each on its own line",), ()
+        return (
+            message,
+            cause,
+            ("declarations and imports start at column 1, each on its own line",),
+            (),
+        )
     if token.kind in ("FN", "IF", "MATCH", "EINSUM") and "_LPAR" in wanted:
-        return message, cause, (f"as an operand or an argument, `{token.text}` stands in brackets",), ()
+        return (
+            message,
+            cause,
+            (f"as an operand or an argument, `{token.text}` stands in brackets",),
+            (),
+        )
     if token.kind == "LET":
-        return message, cause, ("`let` lines stand at the start of a block, each on its own line, before the value",), ()
+        return (
+            message,
+            cause,
+            ("`let` lines stand at the start of a block, each on its own line, before the value",),
+            (),
+        )
     return message, cause, (), ()
 
 
@@ -108,11 +169,21 @@ def _too_early(previous: Token | None, wanted: frozenset[str], fitting: str) -> 
         return "this `if` has no `else`", "an `if` is a value, so it has one in both cases", (), ()
     if previous is not None and previous.kind == "DOC":
         cause = "it belongs to the declaration or item below it, and there is none"
-        return "this doc comment documents nothing", cause, ("a plain comment begins with `--`",), ()
+        return (
+            "this doc comment documents nothing",
+            cause,
+            ("a plain comment begins with `--`",),
+            (),
+        )
     hints: tuple[str, ...] = ()
     if previous is not None and previous.kind in OPENERS:
         hints = ("indent the next line deeper than this one",)
-    if previous is not None and previous.kind == "_EQUAL" and "_INDENT" in wanted and not wanted & _OPERANDS:
+    if (
+        previous is not None
+        and previous.kind == "_EQUAL"
+        and "_INDENT" in wanted
+        and not wanted & _OPERANDS
+    ):
         return f"nothing stands behind {last}", f"here {fitting} would fit", hints, ()
     return f"this ends too early: behind {last}, {fitting} would fit", "", hints, ()
 
@@ -124,19 +195,29 @@ def would_fit(wanted: frozenset[str]) -> str:
     operators = bool(wanted & _OPERATORS)
     if {"NAME", "FLOAT", "STRING"} <= wanted and not operators:
         return "an expression or an indented block" if "_INDENT" in wanted else "an expression"
-    if {"NAME", "CON", "_LSQB", "_LBRACE", "INT"} <= wanted and "STRING" not in wanted and not wanted & _ENDS:
+    if (
+        {"NAME", "CON", "_LSQB", "_LBRACE", "INT"} <= wanted
+        and "STRING" not in wanted
+        and not wanted & _ENDS
+    ):
         return "a type"
     if {"NAME", "CON", "STRING", "_WILD"} <= wanted:
         return "a pattern"
     if {"NAME", "_WILD", "_LPAR"} <= wanted:
-        parameters = ["a parameter", *(["`=`"] if "_EQUAL" in wanted else []), *(["`->`"] if "_ARROW" in wanted else [])]
+        parameters = [
+            "a parameter",
+            *(["`=`"] if "_EQUAL" in wanted else []),
+            *(["`->`"] if "_ARROW" in wanted else []),
+        ]
         return _either(parameters)
     if wanted == {"NAME", "CON"}:
         return "a name"
     specific = wanted - _OPERATORS - _ENDS
     if operators:
         specific -= _OPERANDS
-    phrases = list(dict.fromkeys(_PHRASES.get(kind, f"`{kind.lower()}`") for kind in sorted(specific)))
+    phrases = list(
+        dict.fromkeys(_PHRASES.get(kind, f"`{kind.lower()}`") for kind in sorted(specific))
+    )
     if operators:
         phrases.append("an operator")
     if wanted & _ENDS:

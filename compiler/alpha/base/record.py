@@ -1,0 +1,160 @@
+"""Frozen slotted records that cost little to declare.
+
+`@record` is `@dataclass(frozen=True, slots=True)` without the code that `dataclasses` writes and compiles for each
+class. That takes over a millisecond a class, so the node classes of a tree alone took longer to import than a system
+to check. Here the methods are closures over the names of the fields. `dataclasses.fields` and `replace`, `field(...)`,
+`match`, pickling, `__post_init__` and type checkers work as with a dataclass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform, overload
+
+_T = TypeVar("_T")
+_MISSING = dataclasses.MISSING
+_set = object.__setattr__
+
+
+@overload
+def record(cls: type[_T], /) -> type[_T]: ...
+@overload
+def record(*, kw_only: bool = False) -> Callable[[type[_T]], type[_T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def record(cls: type[Any] | None = None, /, *, kw_only: bool = False) -> Any:
+    """Makes a class with annotated fields a record. Fields of `kw_only` records are given by name."""
+    if cls is None:
+        return lambda declared: _made(declared, kw_only)
+    return _made(cls, kw_only)
+
+
+def _made(cls: type[Any], kw_only: bool) -> type[Any]:
+    inherited: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        inherited |= getattr(base, "__dataclass_fields__", {})
+    own = _own_fields(cls, kw_only)
+    fields = inherited | own
+    members = {
+        name: value
+        for name, value in vars(cls).items()
+        if name not in own and name not in ("__dict__", "__weakref__")
+    }
+    methods: dict[str, Any] = {
+        "__init__": _init(cls.__name__, fields, hasattr(cls, "__post_init__")),
+        "__eq__": _eq([name for name, field in fields.items() if field.compare]),
+        "__hash__": _hash([name for name, field in fields.items() if field.compare]),
+        "__repr__": _repr([name for name, field in fields.items() if field.repr]),
+    }
+    made: type[Any] = type(cls)(  # type: ignore[misc]
+        cls.__name__,
+        cls.__bases__,
+        methods
+        | members
+        | {
+            "__slots__": tuple(name for name in own if name not in inherited),
+            "__dataclass_fields__": fields,
+            "__match_args__": tuple(
+                name for name, field in fields.items() if field.init and not field.kw_only
+            ),
+            "__setattr__": _no_set,
+            "__delattr__": _no_delete,
+            "__getstate__": _state,
+            "__setstate__": _restore,
+        },
+    )
+    return made
+
+
+def _own_fields(cls: type[Any], kw_only: bool) -> dict[str, Any]:
+    own: dict[str, Any] = {}
+    for name, annotation in cls.__annotations__.items():
+        if str(annotation).startswith(("ClassVar", "typing.ClassVar")):
+            continue
+        default = vars(cls).get(name, _MISSING)
+        given = isinstance(default, dataclasses.Field)
+        field: Any = default if given else dataclasses.field(default=default)
+        field.name, field.type = name, annotation
+        field.kw_only = kw_only if field.kw_only is _MISSING else field.kw_only
+        field._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
+        own[name] = field
+    return own
+
+
+def _init(cls_name: str, fields: dict[str, Any], then: bool) -> Callable[..., None]:
+    settable = {name: field for name, field in fields.items() if field.init}
+    placed = tuple(name for name, field in settable.items() if not field.kw_only)
+    most, count = len(placed), len(fields)
+
+    def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807
+        for name, value in zip(placed, values, strict=False):
+            _set(self, name, value)
+        for name, value in named.items():
+            _set(self, name, value)
+        given = len(values)
+        if given + len(named) != count or given > most:
+            _complete(self, placed[:given], given, named)
+        if then:
+            self.__post_init__()
+
+    def _complete(self: Any, before: tuple[str, ...], given: int, named: dict[str, Any]) -> None:
+        if given > most:
+            raise TypeError(f"{cls_name} takes {most} values by place, not {given}")
+        for name in named:
+            if name not in settable or name in before:
+                raise TypeError(f"{cls_name} does not take `{name}` by name here")
+        for name, field in fields.items():
+            if name in named or name in before:
+                continue
+            if field.default is not _MISSING:
+                _set(self, name, field.default)
+            elif field.default_factory is not _MISSING:
+                _set(self, name, field.default_factory())
+            elif field.init:
+                raise TypeError(f"{cls_name} needs `{name}`")
+
+    return __init__
+
+
+def _eq(compared: list[str]) -> Callable[[Any, object], Any]:
+    def __eq__(self: Any, other: object) -> Any:  # noqa: N807
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        for name in compared:  # noqa: SIM110 - a generator would double the depth of the calls
+            if getattr(self, name) != getattr(other, name):
+                return False
+        return True
+
+    return __eq__
+
+
+def _hash(compared: list[str]) -> Callable[[Any], int]:
+    def __hash__(self: Any) -> int:  # noqa: N807
+        return hash(tuple([getattr(self, name) for name in compared]))
+
+    return __hash__
+
+
+def _repr(shown: list[str]) -> Callable[[Any], str]:
+    def __repr__(self: Any) -> str:  # noqa: N807
+        inside = ", ".join([f"{name}={getattr(self, name)!r}" for name in shown])
+        return f"{self.__class__.__qualname__}({inside})"
+
+    return __repr__
+
+
+def _no_set(self: Any, name: str, value: object) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _no_delete(self: Any, name: str) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in self.__dataclass_fields__]
+
+
+def _restore(self: Any, state: list[Any]) -> None:
+    for name, value in zip(self.__dataclass_fields__, state, strict=True):
+        _set(self, name, value)
