@@ -173,6 +173,29 @@ def test_functions_of_a_known_number(runner: Runner, value: float) -> None:
     outputs = [(name, builder.apply(name, (number,))) for name in UNARY]
     for dtype in ("i32", "u8", "bf16", "f64"):
         outputs.append((dtype, builder.apply("cast", (number,), dtype=dtype)))
+    for exponent in (-5, -1, 0, 1, 2, 3, 7, 12):
+        outputs.append((f"pow.{exponent}", builder.apply("pow", (number,), exponent=exponent)))
+    step_number = builder.input("n", TensorType(Dtype.U32, ()))
+    outputs.append(("powStep", builder.apply("powStep", (number, step_number))))
+    other = builder.constant(-3.0, Dtype.F32)
+    for name in (*BINARY, *COMPARISONS):
+        outputs.append((name, builder.apply(name, (number, other))))
+    agree(runner, builder.graph("known", outputs), {"n": numpy.uint32(11)})
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 7, -7, 2**31 - 1, -(2**31)])
+def test_functions_of_a_known_integer(runner: Runner, value: int) -> None:
+    builder = Builder()
+    number = builder.constant(value, Dtype.I32)
+    other = builder.constant(-3, Dtype.I32)
+    outputs = [(name, builder.apply(name, (number,))) for name in ("neg", "abs")]
+    for name in ("add", "sub", "mul", "maximum", "minimum", *COMPARISONS):
+        outputs.append((name, builder.apply(name, (number, other))))
+    for by in (-1, 1, 3, -3):
+        for name in ("floorDiv", "rem"):
+            outputs.append((f"{name}.{by}", builder.apply(name, (number,), by=by)))
+    for dtype in ("f32", "f16", "bf16", "u8", "i64"):
+        outputs.append((dtype, builder.apply("cast", (number,), dtype=dtype)))
     agree(runner, builder.graph("known", outputs), {})
 
 

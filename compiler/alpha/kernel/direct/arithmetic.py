@@ -90,14 +90,15 @@ def _pow(builder: KernelBuilder, node: Node, operands: Sequence[Atom]) -> Atom:
     exponent = node.attribute("exponent")
     assert isinstance(exponent, int)
     left, base = abs(exponent), x
-    result: Atom = _like(x, 1)
+    product: Atom | None = None
     while left:
         if left & 1:
             # 1 * b is b.
-            result = base if isinstance(result, Constant) else builder.apply("mul", result, base)
+            product = base if product is None else builder.apply("mul", product, base)
         left >>= 1
         if left:
             base = builder.apply("mul", base, base)
+    result = _like(x, 1) if product is None else product
     return result if exponent >= 0 else builder.apply("div", _like(x, 1), result)
 
 
