@@ -81,9 +81,9 @@ def test_deeper_nesting_is_refused(nesting: str, depth: int) -> None:
 
 
 def test_width_is_not_depth() -> None:
-    _read("x = f " + "y " * 5_000)
-    _read("x = [" + "1, " * 5_000 + "2]")
-    _read("x =\n" + "".join(f"  let y{n} = {n}\n" for n in range(2_000)) + "  y0")
+    _read("x = f " + "y " * 2_000)
+    _read("x = [" + "1, " * 2_000 + "2]")
+    _read("x =\n" + "".join(f"  let y{n} = {n}\n" for n in range(1_000)) + "  y0")
 
 
 def test_an_unclosed_bracket_at_any_depth_is_refused() -> None:
