@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from alpha.admission.compare import Row, Verdict, compare, refusal
 from alpha.admission.errors import condition_false, unmet
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Diagnostic
 from alpha.evaluate.system import Profile
@@ -32,7 +32,7 @@ class Admitted:
             raise ValueError("this is not the plan that was admitted")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Admission:
     """`refusal` is the name of the first unmet demand, or "" if there is none.
 

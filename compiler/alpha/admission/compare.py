@@ -14,11 +14,11 @@ Pure: nothing but the demands and the supplies takes part. Estimates are not pas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from alpha.admission.evidence import allowed
+from alpha.base.record import record
 from alpha.core.term import Amount
 from alpha.evaluate.system import Fact
 from alpha.plan.plan import Demand
@@ -40,7 +40,7 @@ CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """A demand with what was found for it. `supply` is None if the profile has no fact of that name."""
 

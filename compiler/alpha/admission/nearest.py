@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from alpha.admission.admitted import Admission
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core.term import Amount
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """A number of the policy that would make the build admitted. `needed` is what the refused demand then needs."""
 

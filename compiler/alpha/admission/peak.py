@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.plan.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Moment:
     """`live` are the bytes of all buffers alive at that launch, state included; the arena also holds their gaps."""
 

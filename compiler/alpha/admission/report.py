@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from alpha import __version__
 from alpha.admission import amounts
@@ -17,6 +16,7 @@ from alpha.admission.errors import shortfall, spelled
 from alpha.admission.evidence import citation, weakest
 from alpha.admission.nearest import Change
 from alpha.admission.peak import Moment
+from alpha.base.record import record
 from alpha.core.term import Amount
 from alpha.evaluate.system import Evidence, Fact
 from alpha.plan.plan import Derivation
@@ -26,7 +26,7 @@ SCHEMA = "alpha.admission/1"
 Object = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """What was to be built. `pairing` is "" for the default pairing; `digests` maps inputs to SHA-256."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from alpha.base.record import record
 
 
 class Dtype(Enum):
@@ -48,7 +49,7 @@ _FLOATS = frozenset({Dtype.F64, Dtype.F32, Dtype.BF16, Dtype.F16})
 _INTEGERS = frozenset({Dtype.I64, Dtype.I32, Dtype.U32, Dtype.U8})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorType:
     """Element type and shape of a tensor whose sizes are all known.
 

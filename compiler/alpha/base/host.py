@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from alpha.base.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HostTarget:
     """A Linux host that Alpha emits executables for.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from alpha.base.record import record
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -36,7 +38,7 @@ class Source:
         return self.text[start:end]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """A half-open range of character offsets in one source."""
 

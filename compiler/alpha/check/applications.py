@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import errors_types
 from alpha.check.context import Context
@@ -15,7 +15,7 @@ from alpha.core.types import Function, Named, Type, TypeVar
 from alpha.syntax import tree
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ready:
     """An argument that is inferred already: the value of a pipe."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
 from alpha.check.context import Context
@@ -16,7 +16,7 @@ from alpha.core.types import Element, Shape, Tensor, Type
 from alpha.diagnostics.diagnostic import Diagnostic, Label
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     type: Type
     span: Span

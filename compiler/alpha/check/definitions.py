@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import errors_names, errors_types
 from alpha.check.builtin import AMOUNT_UNITS
@@ -28,7 +28,7 @@ from alpha.diagnostics.diagnostic import Reported
 from alpha.syntax import tree
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signed:
     """A signature that was read: its scheme, its equations, and where it stands."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check.scope import Value
 from alpha.core import term
@@ -16,7 +17,7 @@ from alpha.core.types import (
 from alpha.diagnostics.diagnostic import Diagnostic, Label
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A name bound by a pattern."""
 
@@ -24,7 +25,7 @@ class Variable:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LocalFunction:
     """A generalised local function."""
 
@@ -32,14 +33,14 @@ class LocalFunction:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dimension:
     """A dimension name, which is an `Int` in expressions."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OwnParameter:
     """A parameter of the model whose function is checked: `self.name`."""
 
@@ -48,7 +49,7 @@ class OwnParameter:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OwnFunction:
     """A function of the same model (`self` is passed on) or of the same learner."""
 
@@ -80,7 +81,7 @@ class Waiting:
     types: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Blame:
     """Where an expected type comes from, for the second label of a message."""
 
@@ -88,7 +89,7 @@ class Blame:
     text: str | Callable[[], str] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Equation:
     """Two dimensions that must be equal, once enough of them is known."""
 

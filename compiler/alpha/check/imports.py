@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import module_errors as errors
 from alpha.diagnostics.diagnostic import Diagnostic
@@ -80,7 +80,7 @@ def _is_used(module: tree.Module, name: str, used: _Used) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Used:
     """The words of a module's declarations: those that stand as names, and those that stand as fields."""
 

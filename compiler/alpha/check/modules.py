@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from alpha.base.digest import sha256
+from alpha.base.record import record
 from alpha.base.span import Source, Span
 from alpha.check import module_errors as errors
 from alpha.check.imports import check_imports
@@ -23,7 +23,7 @@ PRELUDE = ("Alpha.Prelude", "Alpha.List")
 """The library modules that are in scope everywhere without an import."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoadedModule:
     """A module with what it came from. `imports` are the names it imports, in order, without the prelude's.
 

@@ -50,10 +50,10 @@ the argument of `positions` are always `DimValue` or an integer `Literal`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import record
 
 FLOATS = frozenset({Dtype.F64, Dtype.F32, Dtype.BF16, Dtype.F16})
 NO_DOUBLE = FLOATS - {Dtype.F64}
@@ -77,7 +77,7 @@ class Rule(Enum):
     GRAD = "the gradient of a scalar function"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation:
     """A special operation that is a function value. `arity` counts operands; `dtypes` are those it is defined on."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term
 from alpha.core.dim import Dim
@@ -36,7 +37,7 @@ class Value:
     """Its error is reported; uses of it stay silent."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConstructorEntity:
     """A constructor with the scheme of its function type; `record` is its own record type, if it was written inside."""
 
@@ -66,7 +67,7 @@ class VariantEntity:
     constructors: list[ConstructorEntity] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AliasEntity:
     symbol: str
     parameters: Parameters
@@ -74,7 +75,7 @@ class AliasEntity:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BuiltinType:
     name: str
     parameters: Parameters

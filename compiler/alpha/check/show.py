@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from alpha.base.dtype import Dtype
+from alpha.base.record import record
 from alpha.check.solver import Solver
 from alpha.core.dim import Dim
 from alpha.core.substitute import in_argument, in_dim, variables
@@ -22,7 +21,7 @@ from alpha.core.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shower:
     solver: Solver
 

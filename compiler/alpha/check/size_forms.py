@@ -108,8 +108,9 @@ def reshape(
         return None, Tensor(operand.element, Shape(sizes))
 
     head = waiting(cx, name, None, 0, place, rule, rest)
-    assert isinstance(head, Hole)
-    head.shape = sizes
+    hole: object = head  # a hole is no term, but stands where one does
+    assert isinstance(hole, Hole)
+    hole.shape = sizes
     return finish(cx, head, [], rest, place, span)
 
 

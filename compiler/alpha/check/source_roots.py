@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import alpha
+from alpha.base.record import record
 from alpha.check import module_errors as errors
 from alpha.diagnostics.diagnostic import Refused
 
@@ -16,7 +16,7 @@ PACKAGE_FILE = "alpha.toml"
 _PART = re.compile(r"[A-Z][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Root:
     """A folder of modules. `label` stands before its files where they are shown; a root may be both own and shipped."""
 
@@ -33,7 +33,7 @@ class Root:
         return self.label + file.relative_to(self.folder).as_posix()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """A file that holds a module, and its root."""
 
@@ -45,7 +45,7 @@ class Found:
         return self.root.shown(self.file)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceRoots:
     """The source roots in the order in which they are searched, each folder once."""
 

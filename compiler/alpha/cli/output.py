@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import click
 
+from alpha.base.record import record
 from alpha.diagnostics.codes import exit_status
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 
 FORMATS = ("text", "json", "sarif")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     """`format` is one of `FORMATS`. `quiet` leaves out the words of success."""
 

@@ -6,14 +6,15 @@ Equal polynomials are equal values, so `1 + n - 1` is `n` and the ring laws hold
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from alpha.base.record import record
 
 Monomial = tuple[str, ...]
 """Dimension names with multiplicity, sorted; `()` is the constant term."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dim:
     """`terms` maps monomials to nonzero coefficients, sorted by monomial."""
 

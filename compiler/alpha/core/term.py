@@ -13,15 +13,16 @@ elaborated into functions:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core.dim import Dim
 from alpha.core.types import Scheme, Type, TypeArgument
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Typed:
     """Every term has a span, and a type re-derivable by the verifier."""
 
@@ -32,28 +33,28 @@ class Typed:
 # ---- patterns ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bind:
     name: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ignore:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatchLiteral:
     value: int | str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatchTuple:
     items: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatchConstructor:
     """`constructor` is the qualified name (`Alpha.Admission.Exactly`; built-in ones bare: `Some`, `True`)."""
 
@@ -66,7 +67,7 @@ Pattern = Bind | Ignore | MatchLiteral | MatchTuple | MatchConstructor
 # ---- terms ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Amount:
     """An exact quantity: `value` in base units, `unit` the exponents of (byte, second, flop).
 
@@ -78,7 +79,7 @@ class Amount:
     feature: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Local(Typed):
     """A variable bound by a pattern, or a generalised local function with its `arguments`."""
 
@@ -86,7 +87,7 @@ class Local(Typed):
     arguments: tuple[TypeArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Global(Typed):
     """A definition of this or another module by its qualified name (`Digits.Model.classifier`)."""
 
@@ -94,14 +95,14 @@ class Global(Typed):
     arguments: tuple[TypeArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constructor(Typed):
     """A constructor as a value: a variant without arguments, else a function of them. Naming as in patterns."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Literal(Typed):
     """`type` says what it is: Int, Text, Amount, a scalar tensor, or a variable that a type argument fixes.
 
@@ -111,14 +112,14 @@ class Literal(Typed):
     value: int | Fraction | str | Amount
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DimValue(Typed):
     """A dimension name, or an expression over dimension names, used as an `Int`."""
 
     dim: Dim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EinsumSpec:
     """Letters by operand and of the result. A number in an operand's place selects that index."""
 
@@ -126,7 +127,7 @@ class EinsumSpec:
     result: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Intrinsic(Typed):
     """An operation of the language as a function value.
 
@@ -142,13 +143,13 @@ class Intrinsic(Typed):
     arguments: tuple[TypeArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lambda(Typed):
     parameters: tuple[Pattern, ...]
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply(Typed):
     """Fewer arguments than the function takes make a partial application."""
 
@@ -156,14 +157,14 @@ class Apply(Typed):
     arguments: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Let(Typed):
     pattern: Pattern
     value: Term
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LetGeneral(Typed):
     """A local function, generalised over `scheme.variables`."""
 
@@ -173,20 +174,20 @@ class LetGeneral(Typed):
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If(Typed):
     condition: Term
     then: Term
     otherwise: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arm:
     pattern: Pattern
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match(Typed):
     """Exhaustive; the first arm that fits is taken."""
 
@@ -194,30 +195,30 @@ class Match(Typed):
     arms: tuple[Arm, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListTerm(Typed):
     items: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleTerm(Typed):
     items: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordTerm(Typed):
     """Fields in the order written, which is the order of evaluation; names are unique."""
 
     fields: tuple[tuple[str, Term], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update(Typed):
     base: Term
     fields: tuple[tuple[str, Term], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Select(Typed):
     """A field of a record, a parameter of a bundle, or an entry of a policy or profile."""
 
@@ -225,20 +226,20 @@ class Select(Typed):
     field: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class At:
     """One index of an axis: the axis disappears. Nonnegative once the dimension is known; -1 is written as `n - 1`."""
 
     place: Dim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     low: Dim
     high: Dim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subscript(Typed):
     """`x[...]`: one item for each leading axis written; None keeps a whole axis."""
 
@@ -246,7 +247,7 @@ class Subscript(Typed):
     items: tuple[At | Range | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelValue(Typed):
     """`Mlp { inputs = 64, ... }`: the model with its dimensions fixed, of type `Model (Mlp [..])`."""
 
@@ -262,7 +263,7 @@ Term = (
 # ---- declarations --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Definition:
     """`value` is None for an intrinsic of the library. A function is a `Lambda` over all written parameters."""
 
@@ -272,14 +273,14 @@ class Definition:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordType:
     name: str
     parameters: tuple[tuple[str, object], ...]
     fields: tuple[tuple[str, Type], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariantType:
     """`variants` maps each constructor's qualified name to its argument types."""
 
@@ -288,7 +289,7 @@ class VariantType:
     variants: tuple[tuple[str, tuple[Type, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelParameter:
     """`initialiser` is a term of type `Init`; None for a nested bundle or a stack."""
 
@@ -298,7 +299,7 @@ class ModelParameter:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Model:
     """`dims` are the names of its dimension parameters; `where` the equations, each solving one name."""
 
@@ -309,7 +310,7 @@ class Model:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Optimizer:
     """`parameters` are the configuration's binders; slot initialisers have type `Init`.
 
@@ -325,7 +326,7 @@ class Optimizer:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Learner:
     """Functions are Lambdas; `batch` names the one free dimension, in scope in all of them.
 
@@ -347,7 +348,7 @@ class Learner:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Policy:
     """`entries` as written, each checked against the type of its entry."""
 
@@ -356,14 +357,14 @@ class Policy:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pairing:
     symbol: str
     entries: tuple[tuple[str, Term], ...]
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fact:
     """`kind` is `supply`, `estimate` or `identity`; `grade` is `Architectural`, `Measured` or `Modelled`."""
 
@@ -375,7 +376,7 @@ class Fact:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Profile:
     """A value of the record type `type`; inclusions are already expanded, in place."""
 
@@ -385,7 +386,7 @@ class Profile:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proof:
     """`kind` is `proof` or `test`."""
 
@@ -395,7 +396,7 @@ class Proof:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """One checked module. `imports` are the names of the modules it needs, without the prelude.
 
@@ -416,7 +417,7 @@ class Module:
     proofs: tuple[Proof, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """Checked modules, each after those it imports."""
 

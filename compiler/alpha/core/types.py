@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import record
 from alpha.core.dim import Dim
 
 
@@ -24,7 +24,7 @@ class Constraint(Enum):
     NUM = "num"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeVar:
     """A rigid variable of kind TYPE or ELEMENT. `d`, `t` of an operation's dtype are ELEMENT variables."""
 
@@ -32,7 +32,7 @@ class TypeVar:
     constraint: Constraint | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Named:
     """A nominal type with its arguments in declaration order: type parameters, then dimensions.
 
@@ -45,18 +45,18 @@ class Named:
     arguments: tuple[TypeArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     parameter: Type
     result: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleType:
     items: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """The element type `index n`."""
 
@@ -66,7 +66,7 @@ class Index:
 Element = Dtype | Index | TypeVar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """`[...lead, axes]`; `lead` names a variable of kind SHAPE or is None."""
 
@@ -74,7 +74,7 @@ class Shape:
     lead: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tensor:
     """`f32` alone is `Tensor f32 []`; `Bool` is `Tensor bool []` and is always written as this."""
 
@@ -86,7 +86,7 @@ Type = TypeVar | Named | Function | TupleType | Tensor
 TypeArgument = TypeVar | Named | Function | TupleType | Tensor | Dim | Shape | Dtype | Index
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scheme:
     """`variables` in the order in which a use passes its arguments."""
 

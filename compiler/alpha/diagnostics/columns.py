@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+
+from alpha.base.record import record
 
 TAB = 4
 WINDOW = 140
 ELLIPSIS = "..."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shown:
     """A line ready to print. `columns[i]` is the screen column (from 0) where character i begins; one more for its end.
 

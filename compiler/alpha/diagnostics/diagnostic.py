@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from alpha.base.record import record
 from alpha.base.span import Span
 
 
@@ -13,7 +14,7 @@ class Severity(Enum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """A second place that takes part, with what it contributes (`batch = 32`, `first used here`)."""
 
@@ -21,7 +22,7 @@ class Label:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fix:
     """A machine edit: replace the text of `span` by `replacement`. Only safe fixes are applied without asking."""
 
@@ -31,7 +32,7 @@ class Fix:
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """One fault.
 

@@ -7,13 +7,14 @@ them is a whole module and is run by the tests.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from importlib.resources import files
+
+from alpha.base.record import record
 
 _FENCE = re.compile(r"^```(?P<kind>\w+)[^\n]*\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """`refused` and `accepted` are the `alpha` blocks of those sections, in order; empty where prose stands instead."""
 

@@ -18,10 +18,10 @@ error[E0412]: the sizes differ: 64 on the left, 32 on the right
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import IO
 
+from alpha.base.record import record
 from alpha.base.span import Source, Span
 from alpha.diagnostics.columns import Shown, clean, show
 from alpha.diagnostics.diagnostic import Diagnostic, Fix, Severity
@@ -32,7 +32,7 @@ WHOLE = 5
 """A span of at most so many lines is shown whole; of a longer one, its first two lines and its last."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Paint:
     """Colours where they are wanted, plain text where they are not."""
 
@@ -54,7 +54,7 @@ class Paint:
         return self._in("36", text)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mark:
     """A part of one source line to underline: character offsets within the line; `text` may follow it."""
 

@@ -13,16 +13,16 @@ import re
 import secrets
 import stat
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from alpha.base.record import record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver import errors
 
 _TEMPORARY = re.compile(r"^\..+\.alpha-(?P<process>\d+)-[0-9a-f]{8}\.tmp$")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutputFile:
     """`mode` keeps the permissions of a file that is rewritten; else the umask decides."""
 
@@ -32,7 +32,7 @@ class OutputFile:
     mode: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Replaced:
     """A place that has, or is about to get, its new file. `old` is a second name of the file that was there."""
 

@@ -7,8 +7,8 @@ is in the one style.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.base.span import Source
 from alpha.core.term import Amount
 from alpha.evaluate.system import Fact
@@ -25,7 +25,7 @@ _UNITS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """`imports` are (module, name) pairs: the pairing's, or the policy's and the profile's."""
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from alpha.base.digest import sha256
+from alpha.base.record import record
 
 _HEAD = 65
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cache:
     """`folder` is made when the first entry is kept."""
 

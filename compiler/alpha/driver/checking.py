@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from alpha.base.record import record
 from alpha.check.modules import LoadedModule, load
 from alpha.check.program import check as check_program
 from alpha.core.term import Program
@@ -16,7 +16,7 @@ from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checked:
     """Checked modules with what evaluates them. `files` are those that evaluation reads; `planner` makes the plans."""
 

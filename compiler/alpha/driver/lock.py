@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path, PurePosixPath
 
 from alpha.base.digest import sha256
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.driver import errors
@@ -27,7 +28,7 @@ SOURCES = frozenset({"csv", "idx", "npy", "bytes", "Weights"})
 _LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<path>[^\n]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Citation:
     """A file that a module names: `path` is relative to the source root, `record` marks a run record."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from alpha import __version__
+from alpha.base.record import record
 
 Object = dict[str, object]
 
@@ -20,7 +20,7 @@ DIRECT_BY_DEFAULT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Input:
     """A file that takes part. `kind` is `module`, `data`, `lock`, `record`, `profile` or `library`."""
 
@@ -29,7 +29,7 @@ class Input:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contents:
     """What the manifest states. `properties` are (name, text) pairs, `tools` (name, version) pairs."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from alpha.admission import Admission, amounts
@@ -12,6 +11,7 @@ from alpha.admission.peak import peak
 from alpha.admission.report import Subject, as_object, to_json, to_text
 from alpha.base.digest import sha256
 from alpha.base.host import HostTarget
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.driver.checking import Checked
 from alpha.driver.manifest import Input
@@ -23,7 +23,7 @@ from alpha.kernel.node import Kernel
 from alpha.plan.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Build:
     """Everything of a build but its bytes."""
 
@@ -53,7 +53,7 @@ class Build:
         return Subject(self.system.name, pairing, self.host.name, self.lane)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refusal:
     """A refused admission, ready to be written in any format."""
 
@@ -76,7 +76,7 @@ class Refusal:
                 return to_text(self.admission, subject, moment, self.changes)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """`refusal` is None for a build that was done or was not needed; then `path` is the output."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from alpha.base.record import record
 from alpha.targets.names import OUTPUT_KINDS as KINDS
 
 __all__ = ["KINDS", "STAGES", "Request"]
@@ -12,7 +12,7 @@ __all__ = ["KINDS", "STAGES", "Request"]
 STAGES = ("core", "system", "graph", "kernel", "plan", "llvm", "asm")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Request:
     """`name` is a system or the module of a pairing; `target` is None where none was named."""
 

@@ -8,8 +8,8 @@ the generic profile of the target.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.check.modules import SourceRoots, find_systems
 from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Refused
@@ -30,7 +30,7 @@ SUFFIXES = {"aarch64-linux": "-aarch64"}
 """What the output name of a default pairing has behind the system's name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """The modules to load. `system` is "" where the name is a pairing's module, `pairings` then that module alone."""
 
@@ -41,7 +41,7 @@ class Selection:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """What is built: a policy for a profile. `pairing` is None for the default pairing, which admits by demands alone.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from alpha.base.record import record
 from alpha.elf import form
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.read import Object, Section, Symbol
@@ -14,7 +14,7 @@ SECTION: Final = ".alpha.data"
 OWNER: Final = "blobs"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Blob:
     """Bytes that the hidden symbol `symbol` will name, at a multiple of `align` (a power of two)."""
 

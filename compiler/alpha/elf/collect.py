@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
+from alpha.base.record import record
 from alpha.elf import blobs, form, frames, notes
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.form import align_up
@@ -66,7 +66,7 @@ _DISCARDED_KINDS: Final = (
 _DISCARDED_NAMES: Final = (".comment", ".note.GNU-stack", notes.PROPERTY_SECTION)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     """A section of the file: input sections at offsets (`pieces`), or bytes the linker makes (`content`).
 
@@ -84,7 +84,7 @@ class Output:
     entry_size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuntimeRelocation:
     """Eight bytes that the program fills when it starts: the load address plus the address of target + addend."""
 
@@ -98,7 +98,7 @@ class RuntimeRelocation:
 Homes: TypeAlias = dict[Section, tuple[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Collection:
     """All output sections in file order, where each input section went, and what must happen at run time."""
 

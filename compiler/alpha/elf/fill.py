@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from alpha.base.record import record
 from alpha.elf import form, frames
 from alpha.elf.collect import Collection, Homes, Output, Segment, loaded_target
 from alpha.elf.errors import Fault, LinkError
@@ -21,7 +21,7 @@ _PADDING: Final = {form.EM_X86_64: b"\xcc", form.EM_AARCH64: b"\0"}
 _Addresses: TypeAlias = list[int | None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Owner:
     """What the relocations of one object refer to; `loaded` leaves out what is in debugging sections."""
 

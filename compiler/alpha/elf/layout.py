@@ -7,8 +7,8 @@ largest that the file must load under.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.elf import form
 from alpha.elf.collect import DIGEST_SIZE, MANIFEST_SECTION, Collection, Output, Segment
 from alpha.elf.errors import Fault, LinkError
@@ -25,7 +25,7 @@ _PERMISSIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProgramHeader:
     kind: int
     permissions: int
@@ -36,7 +36,7 @@ class ProgramHeader:
     align: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """Where everything is. `addresses` of debugging sections are 0; `offsets` covers every output section."""
 

@@ -8,9 +8,9 @@ Section `.alpha.manifest` holds the SHA-256 of the whole file with those 32 byte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from alpha.base.host import HostTarget
+from alpha.base.record import record
 from alpha.elf.blobs import OWNER as BLOBS
 from alpha.elf.blobs import Blob, blobs_object
 from alpha.elf.collect import collect
@@ -25,7 +25,7 @@ from alpha.elf.write import write
 __all__ = ["Blob", "LinkOptions", "link"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LinkOptions:
     """What to link for and what to add. `debug`: keep symbols and debugging information."""
 

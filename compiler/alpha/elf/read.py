@@ -7,9 +7,9 @@ offset is checked before it is followed, so no input can make the linker look ou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from alpha.base.record import record
 from alpha.elf import form
 from alpha.elf.errors import Fault, LinkError
 
@@ -22,7 +22,7 @@ _SYMBOL_KINDS = (form.STT_NOTYPE, form.STT_OBJECT, form.STT_FUNC, form.STT_SECTI
 
 
 # Compared by identity: two sections with equal bytes are still two places.
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Section:
     """A section of one object. `data` is empty and `size` counts where the file holds no bytes (`.bss`)."""
 
@@ -58,7 +58,7 @@ class Symbol(NamedTuple):
     section: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Object:
     """A relocatable object; both tables keep the file's indices."""
 

@@ -10,10 +10,10 @@ Only the types that LLVM emits for position-independent code of the small model 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from alpha.base.record import record
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.form import EM_AARCH64, EM_X86_64
 
@@ -28,7 +28,7 @@ class Formula(Enum):
     LOW_12 = "(S + A) & 0xfff"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """Where the number goes: little-endian data, or the immediate of one AArch64 instruction."""
 
@@ -53,7 +53,7 @@ PAGES: Final = Formula.PAGES
 LOW_12: Final = Formula.LOW_12
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """One relocation type.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from alpha.base.record import record
 from alpha.elf import form
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.read import Object, Section, Symbol
@@ -30,7 +30,7 @@ class Place(NamedTuple):
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReservedName:
     """An address that layout will know."""
 
@@ -40,7 +40,7 @@ class ReservedName:
 Target: TypeAlias = Place | ReservedName
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resolution:
     """`targets[owner][index]` is the meaning of a symbol: None where it names no place, as a file name does."""
 

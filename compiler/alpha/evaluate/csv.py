@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy
 
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate import data_errors
@@ -20,7 +20,7 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 """The exponent has at most four digits: no dtype holds what a longer one says."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """The values of a file as text. `first` is the row number, from 1, of `rows[0]` in the file."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.core.term import Program
@@ -30,7 +31,7 @@ PROBE_BATCH = 2
 """The batch at which `check` evaluates a learner that no policy has sized."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pairing:
     """One pairing, evaluated. `system` is the policy's symbol, `device` the profile's; `admit` is its own condition."""
 

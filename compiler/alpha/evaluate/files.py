@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from alpha.base.digest import sha256
+from alpha.base.record import record
 
 LOCK = "alpha.lock"
 _LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<path>[^\n]+)")
@@ -17,7 +18,7 @@ class FileFault(Exception):
     """A file that cannot be read; the text says why, as the end of a sentence that begins with its path."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read:
     """One file that was read: its path below the source root, and the SHA-256 of its bytes."""
 

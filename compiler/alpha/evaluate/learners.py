@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.core.dim import Dim
@@ -35,7 +34,7 @@ from alpha.graph.node import Graph, Node
 SCALAR = TensorType(Dtype.F32, ())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trainer:
     """A learner with its batch size: what its graphs are built from. `owner` pays for the evaluation."""
 

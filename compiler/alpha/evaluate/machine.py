@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable as Python
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import GeneratorType
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Refused
@@ -34,7 +34,7 @@ from alpha.evaluate.values import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A request to apply a function."""
 
@@ -42,7 +42,7 @@ class Call:
     arguments: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Force:
     """A request to evaluate a term."""
 
@@ -61,7 +61,7 @@ VARIABLE = -1
 """The arity of an operation whose type says how many operands it takes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """One intrinsic: how many arguments it takes and what it does with them."""
 
@@ -69,7 +69,7 @@ class Row:
     run: Run
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where evaluation stands: who pays, which definition is counted, which graph is built."""
 

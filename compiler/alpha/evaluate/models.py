@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from alpha.base.dtype import TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.core.dim import Dim
@@ -17,7 +17,7 @@ from alpha.evaluate.program import Index
 from alpha.evaluate.values import Bundle, ModelValue, StackValue, Value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """One parameter. `axes` is its own shape, without the leading axes of the stacks around it.
 

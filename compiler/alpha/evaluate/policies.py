@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
@@ -47,7 +47,7 @@ DERIVED = frozenset(
 """Fields of a policy value that only host declarations use."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """A policy as plain data, checked. `spans` gives the place of each entry that was written."""
 
@@ -118,7 +118,7 @@ def settings(machine: Machine, symbol: str, batch: int | None = None) -> Setting
     return _Reader(values, spans, policy.span).settings()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Reader:
     """Takes evaluated entries apart; the checker has seen to their types."""
 

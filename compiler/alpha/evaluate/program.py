@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.core.term import (
     Definition,
     Learner,
@@ -22,7 +22,7 @@ from alpha.core.term import (
 Declaration = Definition | Model | Optimizer | Learner | Policy | Profile | Pairing
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """Declarations by symbol, types by name, and the module each symbol stands in."""
 

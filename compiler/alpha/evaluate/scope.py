@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
+from alpha.base.record import record
 from alpha.core.term import LetGeneral
 from alpha.core.types import TypeArgument
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class General(Generic[V]):
     """A local function that waits for its type arguments."""
 
@@ -20,7 +21,7 @@ class General(Generic[V]):
     scope: Scope[V]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Scope(Generic[V]):
     """A chain of bindings, innermost first. Scopes are never changed, so a closure may keep the one it was written in.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.evaluate import errors
@@ -17,7 +18,7 @@ from alpha.graph.node import Attribute, Node
 KEY = TensorType(Dtype.U32, (3,))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyUse:
     """One use of a key: `kind` is `drawn`, `split` or `derived`; `label` the label it was derived with."""
 

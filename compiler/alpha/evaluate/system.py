@@ -15,17 +15,18 @@ Names of graph inputs and outputs are fixed, and every later level relies on the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy
 
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core.term import Amount
 from alpha.graph.node import Graph
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tensor:
     """A named tensor of the run's state or of a batch."""
 
@@ -34,7 +35,7 @@ class Tensor:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataField:
     """One field of all examples, converted for storage.
 
@@ -51,7 +52,7 @@ class DataField:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CsvLayout:
     """How the running executable re-reads a file that is not bundled: columns of each field, in order."""
 
@@ -59,7 +60,7 @@ class CsvLayout:
     columns: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Data:
     """`file` is relative to the source root; `digest` that of the file's bytes, as `alpha.lock` has it."""
 
@@ -70,21 +71,21 @@ class Data:
     layout: CsvLayout
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checkpoint:
     every: int
     keep: int
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     every: int
     scalars: tuple[str, ...]
     sinks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stop:
     """`kind` is `NotFinite`, `Plateau` (uses `patience`) or `Below` (uses `value`)."""
 
@@ -94,7 +95,7 @@ class Stop:
     value: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class System:
     """One policy, evaluated. `name` is its symbol (`Digits.Run.baseline`).
 
@@ -136,7 +137,7 @@ class System:
         raise KeyError(name)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """`grade` is `Architectural`, `Measured` or `Modelled`; the rest cites: (document, place), (run,) or (model,)."""
 
@@ -145,7 +146,7 @@ class Evidence:
     citation: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fact:
     name: str
     amount: Amount | str
@@ -153,7 +154,7 @@ class Fact:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Profile:
     """A device profile as admission reads it. `name` is its symbol (`Platform.Linux.X8664.generic`)."""
 

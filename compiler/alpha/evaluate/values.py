@@ -8,9 +8,10 @@ is known at compile time; a `Staged` value is a node of the graph that is being 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core.term import Amount, EinsumSpec, Lambda
 from alpha.core.types import TypeArgument
@@ -18,7 +19,7 @@ from alpha.evaluate.scope import Scope
 from alpha.graph.node import Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """A known tensor of rank 0. A float is exactly representable in `dtype`; `bound` is n of `index n`."""
 
@@ -27,7 +28,7 @@ class Scalar:
     bound: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Staged:
     """A tensor computed by the graph. `loop` is the number of the rolled loop whose index this is, else None."""
 
@@ -35,7 +36,7 @@ class Staged:
     loop: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class KeyValue:
     """A key of the graph. `serial` tells keys apart; `loops` are the rolled loops around its birth."""
 
@@ -44,17 +45,17 @@ class KeyValue:
     loops: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListValue:
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleValue:
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Record:
     """`type` is the qualified name of the record type; `fields` is never changed."""
 
@@ -62,7 +63,7 @@ class Record:
     fields: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variant:
     """`constructor` is the qualified name; built-in ones are bare."""
 
@@ -75,7 +76,7 @@ class Variant:
         return self.constructor.rpartition(".")[2]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Closure:
     """A function with the scope it was written in; `owner` is the definition that holds its text."""
 
@@ -88,13 +89,13 @@ class Closure:
         return len(self.term.parameters)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ConstructorFunction:
     constructor: str
     arity: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class OptimizerFunction:
     """An optimizer that still waits for its configuration."""
 
@@ -102,7 +103,7 @@ class OptimizerFunction:
     arity: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Operation:
     """An intrinsic with what its brackets and type arguments say, all known."""
 
@@ -114,7 +115,7 @@ class Operation:
     arguments: tuple[TypeArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Partial:
     """A function that has some of its arguments."""
 
@@ -126,7 +127,7 @@ class Partial:
         return self.function.arity - len(self.given)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Bundle:
     """The parameters of one model value, by name in declaration order. Slots of an optimizer are bundles too."""
 
@@ -156,7 +157,7 @@ class Bundle:
         return Bundle(self.model, fields)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class StackValue:
     """`count` layers of one model; every tensor of `layer` has a leading axis of that size."""
 
@@ -164,7 +165,7 @@ class StackValue:
     layer: Bundle
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelValue:
     """A model with its sizes."""
 
@@ -172,30 +173,30 @@ class ModelValue:
     dims: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class OptimizerValue:
     symbol: str
     configuration: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LearnerValue:
     symbol: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SlotsValue:
     """One bundle a slot, in slot order."""
 
     slots: Mapping[str, Bundle]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PolicyValue:
     symbol: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceValue:
     """A citation. `kind` is `manual`, `header`, `run` or `model`."""
 
@@ -204,7 +205,7 @@ class SourceValue:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataSource:
     """`kind` is `csv`, `idx`, `npy` or `bytes`; `specification` the value it was applied to."""
 
@@ -213,7 +214,7 @@ class DataSource:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Initialiser:
     """`kind` is `zeros`, `ones`, `filled`, `normal`, `uniform`, `glorot` or `he`; `scale` its f32 argument."""
 
@@ -221,7 +222,7 @@ class Initialiser:
     scale: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TraceValue:
     """Where a demand comes from; opaque to the language."""
 

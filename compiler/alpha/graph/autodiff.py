@@ -14,9 +14,9 @@ row's gradient formula. The laws it keeps, because they fix the bits:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import record
 from alpha.graph.builder import Builder
 from alpha.graph.errors import (
     integer_parameter,
@@ -29,7 +29,7 @@ from alpha.graph.node import Node
 from alpha.graph.ops import TABLE, Use
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Adjoint:
     """The derivative of the loss by one node. Places where `mask` is false are zero once it is `applied`."""
 

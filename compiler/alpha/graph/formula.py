@@ -8,10 +8,10 @@ broadcast to its shape.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.graph.node import Attribute, Node
 
@@ -34,7 +34,7 @@ class Emitter(Protocol):
     def broadcast(self, node: Node, shape: Sequence[int], span: Span | None = None) -> Node: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     emitter: Emitter
     node: Node

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from alpha.base.dtype import TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 
 Attribute = int | float | str | bool | tuple["Attribute", ...]
@@ -38,7 +39,7 @@ class Node:
         raise KeyError(name)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Graph:
     """A function of named tensors. `inputs` are nodes of operation `input` with the attribute `name`.
 

@@ -8,8 +8,8 @@ from those of their atoms; the atoms of one form are distinct, so the interval o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.kernel.builder import IOTA
 from alpha.kernel.node import LANES, Atom, Buffer, Compute, Load, Scalar, Variable
 
@@ -25,7 +25,7 @@ LANE = Lane()
 Part = Variable | Lane
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     constant: int
     factors: Mapping[Part, int]

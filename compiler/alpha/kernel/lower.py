@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from alpha.base.record import record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.node import Graph, Node
 from alpha.kernel.direct import ELEMENTS, TEMPLATES
@@ -17,7 +18,7 @@ from alpha.kernel.verify import verify
 VIEWS = frozenset({"reshape", "broadcast"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lowered:
     """The kernels of one graph, with buffers that have no place yet.
 

@@ -11,10 +11,11 @@ do not show which.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import record
 from alpha.base.span import Span
 
 LANES = 16
@@ -80,7 +81,7 @@ def scalar_of(dtype: Dtype) -> Scalar:
     return Scalar(dtype.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ValueType:
     scalar: Scalar
     lanes: int = 1
@@ -92,7 +93,7 @@ class ValueType:
 INDEX = ValueType(Scalar.I64)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(eq=False)
 class Variable:
     """Defined by exactly one statement or loop. `serial` numbers the variables of a kernel."""
 
@@ -100,7 +101,7 @@ class Variable:
     type: ValueType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constant:
     """One number in every lane, or with a tuple one number a lane. Floats are exactly of their type."""
 
@@ -118,7 +119,7 @@ class Space(Enum):
     SHARED = "shared"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Buffer:
     """`count` elements. `bound` is n where every element is known to be in 0 ... n - 1.
 
@@ -137,7 +138,7 @@ class Buffer:
         return self.count * self.scalar.size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compute:
     """`result = operator(operands)`; the operator is a row of `operators.TABLE`."""
 
@@ -146,7 +147,7 @@ class Compute:
     operands: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load:
     """Elements of buffer number `buffer` of the kernel.
 
@@ -159,7 +160,7 @@ class Load:
     index: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store:
     """Writes one element, or 16 in a row from `index` on."""
 
@@ -168,7 +169,7 @@ class Store:
     value: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Carried:
     """A value that goes round a loop: `inside` is `initial` in the first turn and then the `next` of the turn before.
 
@@ -181,7 +182,7 @@ class Carried:
     next: Atom
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """`index` takes start, start + step, ... below `stop`, in ascending order.
 
@@ -197,7 +198,7 @@ class Loop:
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If:
     """Runs `body` where the condition (bool, one lane) holds."""
 
@@ -208,7 +209,7 @@ class If:
 Statement = Compute | Load | Store | Loop | If
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kernel:
     """One launch. `operation` is the graph operation it came from, `work` about how many element operations it does.
 

@@ -15,12 +15,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from math import gcd
 from typing import NoReturn, assert_never
 
+from alpha.base.record import record
 from alpha.kernel.affine import Form, Indices, Interval
 from alpha.kernel.errors import KernelFault
 from alpha.kernel.node import (
@@ -44,7 +44,7 @@ from alpha.kernel.operators import TABLE
 INDICES = (INDEX, ValueType(Scalar.I64, LANES))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Written:
     """One store: its place, its lanes, and the parallel loop around it."""
 

@@ -8,14 +8,15 @@ into a place of its own, then everything into its home.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from alpha.base.record import record
 from alpha.kernel.direct.movement import copy_kernel
 from alpha.kernel.lower import Lowered
 from alpha.kernel.node import Buffer, Kernel
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Housed:
     """A program whose outputs reach their homes.
 

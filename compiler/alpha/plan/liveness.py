@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from alpha.base.dtype import TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.plan.homes import Housed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """A buffer of the workspace, live from launch `first` to launch `last`, both included."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from alpha.base.dtype import TensorType
 from alpha.base.host import HostTarget
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.evaluate.system import System
 from alpha.graph.passes import optimise
@@ -22,7 +23,7 @@ SHARED = ("step", "rate", "key")
 """Numbers that the host writes; `rate` is also what the program of that name gives."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Lasting:
     """A buffer that lives through all programs."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from alpha.base.dtype import TensorType
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core.term import Amount
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Buffer:
     """A range of the arena that is live from region `first` to region `last` of `program`, both inclusive.
 
@@ -26,7 +27,7 @@ class Buffer:
     span: Span | None = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Region:
     """One launch: `symbol` is the kernel function `void(ptr arena, i64 part, i64 parts)`.
 
@@ -38,7 +39,7 @@ class Region:
     span: Span | None = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProgramPlan:
     """The launch order of one graph, and where its inputs and outputs lie in the arena."""
 
@@ -48,7 +49,7 @@ class ProgramPlan:
     outputs: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Derivation:
     """A tree whose leaves add up to `amount`; `text` says how (`2,410 x 4 B`)."""
 
@@ -58,7 +59,7 @@ class Derivation:
     parts: tuple[Derivation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Demand:
     """`kind` is `Abi`, `Feature` or `Resource`; `bound` is `Exactly` or `AtLeast`."""
 
@@ -69,7 +70,7 @@ class Demand:
     derivation: Derivation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """`arena` is the exact peak of the arena in bytes over all programs; `state` the part that lives throughout.
 

@@ -7,8 +7,9 @@ the address of a zero-terminated text, or the address of another table, a kernel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from alpha.base.record import record
 
 Kind = Literal["number", "text", "address"]
 WORD = 8
@@ -16,7 +17,7 @@ NONE = (1 << 64) - 1
 """The offset of something the system does not have, such as the key of a learner that draws nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Record:
     """A table row: its name and its fields in order."""
 
@@ -162,10 +163,10 @@ SYSTEM_SYMBOL = "alpha_system"
 def constants() -> dict[str, int]:
     """Every constant the runtime's sources read tables with."""
     values = {"WORD": WORD, "LANES": LANES, "LEFT_OUT": NONE}
-    for record in RECORDS:
-        for position, (field, _) in enumerate(record.fields):
-            values[f"{record.name}_{field.upper()}"] = WORD * position
-        values[f"{record.name}_SIZE"] = record.size
+    for row in RECORDS:
+        for position, (field, _) in enumerate(row.fields):
+            values[f"{row.name}_{field.upper()}"] = WORD * position
+        values[f"{row.name}_SIZE"] = row.size
     values |= {f"DTYPE_{name.upper()}": code for code, name in enumerate(DTYPES)}
     values |= {f"SINK_{name.upper()}": bit for name, bit in SINKS.items()}
     values |= {f"STOP_KIND_{name.upper()}": code for code, name in enumerate(STOP_KINDS)}

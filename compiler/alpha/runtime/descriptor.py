@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 import numpy
 
@@ -11,6 +10,7 @@ import alpha
 from alpha.base.digest import sha256_text
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.host import HostTarget
+from alpha.base.record import record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate.system import DataField, System
 from alpha.plan.plan import Buffer, Plan, ProgramPlan
@@ -33,7 +33,7 @@ MAX_STEPS = (1 << 32) - 1
 MAX_FOLDER = 3000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataBlob:
     """Bundled rows: `symbol` becomes a hidden read-only symbol aligned to `align` bytes."""
 

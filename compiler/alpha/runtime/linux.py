@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from alpha.base.record import record
 from alpha.runtime.sha_native import SHA_BLOCKS_X86
 
 ERRNO = {
@@ -30,7 +31,7 @@ ERRNO = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Machine:
     """`processor` is what every function of the runtime is compiled for: the check of the real one runs in it too.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.runtime.abi import Record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     """A symbol as a field's content; `None` for no address."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from alpha.base.record import record
 from alpha.base.span import Source, Span
 from alpha.syntax import numbers
 from alpha.syntax import tree as t
@@ -12,7 +13,7 @@ from alpha.syntax.actions import EXPRESSIONS, PATTERNS, TYPES, Make, name, names
 from alpha.syntax.lexer import Token
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Header:
     """The header of a module: what `Module` says of itself."""
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from alpha.base.record import record
+
 WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """Text without a line end. `start` and `end` are its place in the source, -1 if it has none of its own."""
 
@@ -23,7 +25,7 @@ class Word:
     forced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Break:
     """A line end in a broken group, `flat` in a flat one."""
 
@@ -31,7 +33,7 @@ class Break:
     forced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hard:
     """A line end always. `gap` says what may stand above the next line: see `Line`."""
 
@@ -39,7 +41,7 @@ class Hard:
     forced: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Either:
     """One text in a flat group, another in a broken one."""
 
@@ -50,7 +52,7 @@ class Either:
     forced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nest:
     """Lines in `doc` are `by` columns deeper; with `broken` only where the group around it is broken."""
 
@@ -60,7 +62,7 @@ class Nest:
     forced: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """All breaks directly in it are line ends, or none is: none if it fits and is not `broken`."""
 
@@ -69,7 +71,7 @@ class Group:
     forced: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Concat:
     docs: tuple[Doc, ...]
     forced: bool

@@ -10,12 +10,13 @@ the grammar beside it is not used: the tables are then made in memory.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from alpha.base.digest import sha256_text
+from alpha.base.record import record
 
 FORMAT = 1
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -24,7 +25,7 @@ STARTS = ("header", "item")
 END = "$END"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """How one rule is reduced.
 
@@ -42,7 +43,7 @@ class Rule:
     """True for `?rule: other`, which changes nothing but the state."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tables:
     """The automaton. `actions[state][terminal]` is a state or `-1 - rule`; `gotos[state][origin]` is a state."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from alpha.base.dtype import TensorType
+from alpha.base.record import record
 from alpha.graph.formula import Term
 from alpha.graph.node import Attribute
 
@@ -14,7 +14,7 @@ Attributes = Mapping[str, Attribute]
 Rule = Callable[[Types, Attributes], TensorType]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Use:
     """One application of an operation, as an expansion or a gradient formula sees it: operands, attributes, result."""
 
@@ -42,7 +42,7 @@ Expansion = Callable[[Use], Term]
 Gradient = Callable[[Use, Term], Sequence[Term | None] | None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation:
     """One operation of the graph.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.graph.node import Graph
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pass:
     """`equation` says what one rewrite replaces by what; `function` is pure and keeps every output's bits."""
 

@@ -7,8 +7,8 @@ element of the other operand. What is left of the last letter takes a pass of it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.graph.ops.contraction import contracted, sizes
 from alpha.kernel.builder import KernelBuilder, index
 from alpha.kernel.direct.site import Site, nest, splits, strides
@@ -18,7 +18,7 @@ PASS = 4 * LANES
 """Outputs of one pass over k."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Side:
     """An operand: its buffer and its stride along each letter (0 where it lacks the letter)."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.kernel.builder import KernelBuilder
 from alpha.kernel.direct.site import nest
 from alpha.kernel.node import LANES, Atom, Constant, Scalar, ValueType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis:
     """`extent` places; from one to the next it is `source` elements there and `target` elements here."""
 
@@ -35,7 +35,7 @@ def merged(axes: Sequence[Axis]) -> list[Axis]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Origin:
     """Where elements come from: a buffer from a base place on, or nowhere, which gives zeros."""
 

@@ -8,14 +8,14 @@ one vector (`_row`); otherwise 16 neighbouring outputs are the lanes of a vector
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.kernel.builder import IOTA, KernelBuilder, index
 from alpha.kernel.direct.site import Site, nest, splits, strides
 from alpha.kernel.node import LANES, Atom, Constant, Kernel, Scalar, ValueType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Combination:
     """The operator between two elements, and the same as a tree over 16 lanes."""
 
@@ -30,7 +30,7 @@ COMBINATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dim:
     """One or more neighbouring axes of the operand, all reduced or all kept."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.graph.node import Node
 from alpha.kernel.builder import KernelBuilder
 from alpha.kernel.node import Atom, Buffer, Kernel, Scalar, scalar_of
@@ -14,14 +14,14 @@ PARALLEL_WORK = 32_768
 """Operations on elements from which a kernel is worth splitting: below it, waking a thread costs more than it saves."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Held:
     """An operand in memory. Element i of the operand is element `i mod buffer.count` of the buffer."""
 
     buffer: Buffer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """An operand that is one known number in every place."""
 
@@ -32,7 +32,7 @@ class Number:
 Operand = Held | Number
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """`operands` stand for the node's operands in order; only elementwise templates meet other than whole buffers."""
 

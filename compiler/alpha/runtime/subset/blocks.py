@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from alpha.base.record import record
 from alpha.runtime.subset.types import Value
 
 Locals = dict[str, Value]
@@ -24,7 +25,7 @@ class Join:
     extra: list[tuple[Value, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopHead:
     join: Join
     place: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from alpha.base.record import record
 from alpha.runtime.subset.context import FunctionContext, Output
 from alpha.runtime.subset.debug import DebugInfo
 from alpha.runtime.subset.errors import SubsetError
@@ -15,7 +16,7 @@ from alpha.runtime.subset.statements import body
 _ATTRIBUTES = 'nounwind uwtable "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SubsetSource:
     """`name` is the file name that error messages and debuggers show."""
 
@@ -23,7 +24,7 @@ class SubsetSource:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """What the build fixes: the triple, the processor every function must run on, constants and tables.
 
@@ -39,7 +40,7 @@ class Settings:
     defined_in_ir: frozenset[str] = field(default_factory=frozenset)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CompiledModule:
     """`ir` is the module's text; `zeroed` the bytes of its zero-initialised storage, alignment included."""
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from alpha.base.record import record
 from alpha.runtime.subset.errors import SubsetError
 from alpha.runtime.subset.types import TYPES, Type
 
@@ -13,7 +14,7 @@ STORAGE = ("bytes", "relro", "linker")
 DECORATORS = ("export", "extern", "noreturn", "noinline")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A module variable of a scalar type with its initial value, or storage of `size` bytes (its name is a `ptr`).
 
@@ -27,7 +28,7 @@ class Variable:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """Read-only elements handed in by the build, such as the powers of ten."""
 
@@ -35,7 +36,7 @@ class Table:
     elements: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     name: str
     parameters: tuple[tuple[str, Type], ...]

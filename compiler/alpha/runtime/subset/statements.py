@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from alpha.base.record import record
 from alpha.runtime.subset.blocks import Join
 from alpha.runtime.subset.context import FunctionContext
 from alpha.runtime.subset.expressions import expression
@@ -14,7 +14,7 @@ from alpha.runtime.subset.scope import type_of
 from alpha.runtime.subset.types import BOOL, I64, POINTER, TYPES, VOID, Value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """Where `continue` and `break` of the innermost loop go."""
 

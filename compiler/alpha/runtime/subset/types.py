@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import Enum
+
+from alpha.base.record import record
 
 
 class Kind(Enum):
@@ -16,7 +17,7 @@ class Kind(Enum):
     POINTER = "pointer"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Type:
     """`name` in sources, `llvm` in IR, and the width in bits (0 for `void`)."""
 
@@ -62,7 +63,7 @@ TYPES: dict[str, Type] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """An SSA operand as IR text (`%t3`, `7`, `null`) and its type."""
 
