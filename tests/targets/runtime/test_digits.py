@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from requirements import require_tool
 from semantics import train
 
 ROOT = Path(__file__).parents[3]
-STEPS = 60
+STEPS = 200
 
 
 def digits() -> System:
@@ -33,6 +35,11 @@ def digits() -> System:
         check(modules, diagnostics), files=files, diagnostics=diagnostics, demands=lambda *_: ()
     )
     return evaluator.system("Digits.Run.baseline")
+
+
+def built(target: str, program: Path) -> None:
+    build = [sys.executable, "-m", "alpha", "build", "Digits", "--direct", "--target", target]
+    subprocess.run([*build, "-o", str(program)], cwd=ROOT, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +59,7 @@ def test_a_built_digits_trains_like_the_reference(
 ) -> None:
     emulator = [] if target.startswith("x86") else [require_tool("qemu-aarch64-static")]
     program = tmp_path / "digits"
-    build = [sys.executable, "-m", "alpha", "build", "Digits", "--direct", "--target", target]
-    subprocess.run([*build, "-o", str(program)], cwd=ROOT, check=True, capture_output=True)
+    built(target, program)
     for threads in ("1", "2"):
         folder = tmp_path / threads
         command = [str(program), "train", "--steps", str(STEPS), "--threads", threads]
@@ -61,3 +67,22 @@ def test_a_built_digits_trains_like_the_reference(
             [*emulator, *command, "--checkpoint", str(folder)], check=True, capture_output=True
         )
         assert (folder / f"step-{STEPS:08d}.safetensors").read_bytes() == reference
+
+
+@pytest.mark.slow
+def test_a_killed_digits_resumes_to_the_same_bits(tmp_path: Path) -> None:
+    program = tmp_path / "digits"
+    built("x86_64-linux", program)
+    straight, killed = tmp_path / "straight", tmp_path / "killed"
+    subprocess.run([program, "--checkpoint", straight], check=True, capture_output=True)
+    process = subprocess.Popen([program, "--checkpoint", killed], stdout=subprocess.DEVNULL)
+    while not (killed / "step-00000500.safetensors").exists() and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "the run ended before it was killed"
+    resume = [program, "resume", "--checkpoint", killed]
+    subprocess.run(resume, check=True, capture_output=True)
+    last = "step-00001500.safetensors"
+    assert (killed / last).read_bytes() == (straight / last).read_bytes()
+    metrics = "metrics.jsonl"
+    assert (killed / metrics).read_bytes() == (straight / metrics).read_bytes()
