@@ -254,3 +254,47 @@ def test_two_runs_cannot_share_a_folder(build: Build) -> None:
     finally:
         first.kill()
         first.wait()
+
+
+def test_names_that_only_look_like_checkpoints_are_passed_over(tiny: Program) -> None:
+    tiny("train", "--steps", "10")
+    for stray in ("step-0000000900", "step-000000000900", "step-99999999999", "step-0000900"):
+        (tiny.runs / f"{stray}.safetensors").write_bytes(b"")
+    assert tiny("resume", "--steps", "11").returncode == 0
+    assert tiny.checkpoint(11).exists()
+
+
+def test_a_checkpoint_under_the_name_of_another_step_is_refused(tiny: Program) -> None:
+    tiny("train", "--steps", "10")
+    tiny.checkpoint(10).rename(tiny.checkpoint(20))
+    for command in (["resume", "--steps", "30"], ["evaluate"]):
+        done = tiny(*command)
+        assert done.returncode == 5
+        assert b"error[R0505]" in done.stderr and b"another step than its name" in done.stderr
+    assert sorted(tiny.runs.glob("step-*")) == [tiny.checkpoint(20)]
+
+
+def test_a_folder_that_takes_no_files_is_found_out_before_the_first_step(tiny: Program) -> None:
+    done = tiny("train", "--checkpoint", "/proc/self")
+    assert done.returncode == 5 and done.stdout == b""
+    assert b"error[R0507]: cannot write /proc/self/" in done.stderr
+
+
+def test_a_run_does_not_go_on_into_the_folder_of_another(tiny: Program) -> None:
+    tiny("train", "--steps", "10")
+    tiny("train", "--steps", "20", "--checkpoint", "other")
+    before = {path: path.read_bytes() for path in (tiny.folder / "other").iterdir()}
+    source = str(tiny.checkpoint(10))
+    done = tiny("resume", "--from", source, "--checkpoint", "other", "--steps", "15")
+    assert done.returncode == 5 and b"error[R0505]: other already holds" in done.stderr
+    assert {path: path.read_bytes() for path in (tiny.folder / "other").iterdir()} == before
+    done = tiny("resume", "--from", source, "--checkpoint", "fresh", "--steps", "15")
+    assert done.returncode == 0
+    assert tiny("resume", "--from", source, "--steps", "15").returncode == 0
+
+
+def test_a_pipe_named_like_a_checkpoint_is_not_waited_for(tiny: Program) -> None:
+    tiny.runs.mkdir(parents=True)
+    os.mkfifo(tiny.checkpoint(10))
+    done = tiny("resume")
+    assert done.returncode == 5 and b"it is no regular file" in done.stderr

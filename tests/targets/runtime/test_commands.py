@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -93,8 +96,6 @@ def test_the_name_of_the_program_is_the_one_it_was_called_by(tmp_path: Path) -> 
 
 
 def test_a_full_standard_output_is_an_error_for_data(tiny: Program) -> None:
-    import subprocess
-
     tiny("train", "--steps", "10")
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -106,3 +107,45 @@ def test_a_full_standard_output_is_an_error_for_data(tiny: Program) -> None:
         )
     assert done.returncode == 5
     assert b"error[R0507]: cannot write standard output: no space left" in done.stderr
+
+
+def test_closed_standard_streams_leave_no_words_in_files(tiny: Program) -> None:
+    calm = tiny("train", "--steps", "10", "--checkpoint", "calm")
+    assert calm.returncode == 0
+    shell = "exec ./tiny train --steps 10 --checkpoint closed <&- >&- 2>&-"
+    done = subprocess.run(["sh", "-c", shell], cwd=tiny.folder, timeout=60, check=False)
+    assert done.returncode == 0
+    for name in ("metrics.jsonl", "step-00000010.safetensors"):
+        written = (tiny.folder / "closed" / name).read_bytes()
+        assert written == (tiny.folder / "calm" / name).read_bytes()
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_lost_terminal_saves_the_run_and_nohup_keeps_it_going(
+    tiny: Program, ignored: bool
+) -> None:
+    ways = signal.SIG_IGN if ignored else signal.SIG_DFL
+    running = subprocess.Popen(
+        ["./tiny", "train", "--steps", "4000000000"],
+        cwd=tiny.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, ways),
+    )
+    assert running.stdout is not None
+    running.stdout.readline()
+    time.sleep(0.1)
+    running.send_signal(signal.SIGHUP)
+    if ignored:
+        time.sleep(0.2)
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+    words = running.communicate(timeout=60)[1]
+    assert running.returncode == 130 and b"; saved\n  help: ./tiny resume\n" in words
+    assert tiny("resume", "--steps", "1").returncode == 0
+
+
+def test_a_refused_command_makes_no_folder(tiny: Program) -> None:
+    for command in ("resume", "evaluate"):
+        assert tiny(command).returncode == 5
+    assert not (tiny.folder / "runs").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 
 import numpy
 import pytest
@@ -89,6 +90,14 @@ def array_bytes(array: numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.generic]
         ("in.csv", b"1,2,3,4\n1,2,3,4,5\n", "row 2, element 4"),
         ("in.csv", b"1,2,3,4\n1,x,3,4\n", "row 2, element 2"),
         ("in.csv", b"1,2,3,4\n\n1,2,3,4\n", "row 2, element 1"),
+        # a first row that is damaged is no header
+        ("in.csv", b"nan,2,3,4\n1,2,3,4\n", "row 1, element 1"),
+        ("in.csv", b",2,3,4\n", "row 1, element 1"),
+        ("in.csv", b"x,2,3,4\n1,2,3,4\n", "row 1, element 1"),
+        ("in.csv", b"1e,2,3,4\n1,2,3,4\n", "row 1, element 1"),
+        ("in.csv", b"", "holds no rows"),
+        ("in.csv", b"a,b,c,d\n", "holds no rows"),
+        ("in.csv", b"\0" * 100, "row 1, element 1"),
     ],
 )
 def test_inputs_that_do_not_fit_are_named_and_leave_no_file(
@@ -110,3 +119,30 @@ def test_missing_files_and_folders_are_named(trained: Program) -> None:
     numpy.save(trained.folder / "in.npy", rows(1))
     done = trained("predict", "in.npy", "nowhere/out.npy")
     assert done.returncode == 5 and b"error[R0507]: cannot write nowhere/out.npy" in done.stderr
+
+
+def test_a_header_may_have_spaces_quotes_and_a_mark_before_it(trained: Program) -> None:
+    (trained.folder / "in.csv").write_bytes(b'\xef\xbb\xbfa, "b", \xc3\xa4,_d\n1,2,3,4\n')
+    assert len(trained("predict", "in.csv", "-").stdout.splitlines()) == 1
+    (trained.folder / "in.csv").write_bytes(b"\xef\xbb\xbf1,2,3,4\n")
+    assert len(trained("predict", "in.csv", "-").stdout.splitlines()) == 1
+
+
+def test_the_input_is_never_replaced_under_any_of_its_names(trained: Program) -> None:
+    numpy.save(trained.folder / "in.npy", rows(3))
+    before = (trained.folder / "in.npy").read_bytes()
+    (trained.folder / "link.npy").symlink_to("in.npy")
+    (trained.folder / "hard.npy").hardlink_to(trained.folder / "in.npy")
+    for out in ("in.npy", "./in.npy", "link.npy", "hard.npy"):
+        done = trained("predict", "in.npy", out)
+        assert done.returncode == 2 and b"would replace its own input in.npy" in done.stderr
+    assert (trained.folder / "in.npy").read_bytes() == before
+
+
+def test_folders_and_pipes_are_named_and_not_waited_for(trained: Program) -> None:
+    (trained.folder / "folder.npy").mkdir()
+    os.mkfifo(trained.folder / "pipe.npy")
+    for name, words in [("folder.npy", b"it is a folder"), ("pipe.npy", b"it is no regular file")]:
+        done = trained("predict", name, "out.npy")
+        assert done.returncode == 5 and b"cannot read " + name.encode() in done.stderr
+        assert words in done.stderr
