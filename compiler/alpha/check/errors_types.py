@@ -229,15 +229,6 @@ def staged_condition(span: Span, found: str, what: str) -> Diagnostic:
     )
 
 
-def not_yet(span: Span, what: str) -> Diagnostic:
-    return Diagnostic(
-        "E0011",
-        f"{what} is part of the language, but not of this version yet",
-        span,
-        cause="this version of the compiler does not build it",
-    )
-
-
 def cast_fix(span: Span, dtype: str) -> Fix:
     return Fix(f"cast to {dtype}", span, f"(cast {dtype} ({span.text}))")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype
-from alpha.check import errors_declarations, errors_names, errors_types
+from alpha.check import errors_declarations, errors_names
 from alpha.check.context import Context
 from alpha.check.cycles import circle, components, is_circle
 from alpha.check.definitions import new_context
@@ -23,6 +23,7 @@ from alpha.core.dim import Dim
 from alpha.core.type_text import type_text
 from alpha.core.types import Function, Kind, Named, Scheme, Tensor, Type, TypeVar
 from alpha.diagnostics.diagnostic import Label
+from alpha.diagnostics.not_yet import not_yet
 from alpha.syntax import tree
 
 _ENTRIES = ("model", "optimizer", "loss", "step", "metric", "predict")
@@ -98,7 +99,7 @@ def _collect(learning: Learning) -> None:
     work = learning.work
     for part in learning.item.items:
         if isinstance(part, tree.Signature):
-            work.report(errors_types.not_yet(part.span, "a signature inside a learner"))
+            work.report(not_yet("a signature inside a learner", part.span))
             learning.failed = True
             continue
         name = part.name.text

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from alpha.check import errors_declarations, errors_names, errors_types
+from alpha.check import errors_declarations, errors_names
 from alpha.check.calls_cycle import refuse_recursion
 from alpha.check.cycles import circle, components
 from alpha.check.declared_types import declare_types
@@ -33,6 +33,7 @@ from alpha.check.warnings import warn
 from alpha.core import term
 from alpha.core.types import Named, Scheme
 from alpha.diagnostics.diagnostic import Diagnostics, Label, Refused
+from alpha.diagnostics.not_yet import not_yet
 from alpha.syntax import tree
 
 _DEPTH = 20_000
@@ -158,7 +159,7 @@ def _declare_values(work: Work, signatures: dict[str, Signed]) -> dict[str, Valu
                 declare_source(work, item, value)
         elif isinstance(item, tree.HostDecl):
             value.form = "host"
-            value.faulty = work.report(errors_types.not_yet(item.name.span, "a `host` declaration"))
+            value.faulty = work.report(not_yet("a `host` declaration", item.name.span))
         else:
             continue
         values[name] = value

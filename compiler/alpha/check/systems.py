@@ -22,6 +22,7 @@ from alpha.core import term
 from alpha.core.dim import Dim
 from alpha.core.type_text import arrow, shape_text, type_text
 from alpha.core.types import Kind, Named, Scheme, Shape, Tensor, Type
+from alpha.diagnostics.not_yet import not_yet
 from alpha.syntax import tree
 
 _INIT = Named("Init")
@@ -229,7 +230,7 @@ def check_optimizer(work: Work, item: tree.OptimizerDecl, value: Value) -> None:
                 work.report(errors_names.defined_twice(part.name.span, name, slots[name].name.span))
             slots[name] = part
         elif isinstance(part, tree.Signature):
-            work.report(errors_types.not_yet(part.span, "a signature inside an optimizer"))
+            work.report(not_yet("a signature inside an optimizer", part.span))
         elif name == "update":
             if update is not None:
                 work.report(errors_names.defined_twice(part.name.span, name, update.name.span))

@@ -10,7 +10,8 @@ from alpha.base.digest import sha256
 from alpha.base.dtype import TensorType
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate import csv, data_errors, errors
+from alpha.diagnostics.not_yet import not_yet
+from alpha.evaluate import csv, data_errors
 from alpha.evaluate.arrays import smallest
 from alpha.evaluate.files import FileAccess, FileFault
 from alpha.evaluate.policies import Settings
@@ -27,7 +28,7 @@ def load(files: FileAccess, module: str, settings: Settings, fields: Sequence[Te
     source = settings.data
     span = settings.place("data")
     if source.kind != "csv":
-        raise Refused(errors.not_yet(f"the data source `{source.kind}`", span))
+        raise Refused(not_yet(f"the data source `{source.kind}`", span))
     specification = _record(source.specification)
     path = _text(specification.fields["file"])
     header = specification.fields["header"]

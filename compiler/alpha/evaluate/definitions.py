@@ -9,7 +9,7 @@ from alpha.core import term as core
 from alpha.core.term import EinsumSpec
 from alpha.core.types import Function, Type, TypeArgument
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate import errors
+from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate.machine import VARIABLE, Machine, Place
 from alpha.evaluate.profiles import profile_steps
 from alpha.evaluate.scope import Scope
@@ -47,7 +47,7 @@ def global_value(
         case core.Profile():
             _profile(machine, declaration, span)
         case core.Model() | core.Pairing():
-            raise Refused(errors.not_yet(f"`{symbol}` as a value", span))
+            raise Refused(not_yet(f"`{symbol}` as a value", span))
 
 
 def operation(
@@ -67,7 +67,7 @@ def operation(
     """
     row = machine.operations.get(name)
     if row is None:
-        raise Refused(errors.not_yet(f"`{name}`", span))
+        raise Refused(not_yet(f"`{name}`", span))
     arity = row.arity if row.arity != VARIABLE else count
     function = Operation(name, arity, axes, shape, einsum, arguments)
     if arity:

@@ -19,15 +19,6 @@ def _calls(trail: Sequence[tuple[str, Span]]) -> tuple[Label, ...]:
     )
 
 
-def not_yet(what: str, span: Span | None) -> Diagnostic:
-    return Diagnostic(
-        "E0011",
-        f"{what} is not in this version of Alpha yet",
-        span,
-        cause="the language defines it, and a later version will evaluate it",
-    )
-
-
 def literal(type: Type, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0402",

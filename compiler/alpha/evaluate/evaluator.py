@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
+from functools import partial
 
 from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
+from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate import demands as platform
-from alpha.evaluate import errors, system_errors
+from alpha.evaluate import system_errors
 from alpha.evaluate.demands import Demands
 from alpha.evaluate.files import FileAccess
 from alpha.evaluate.intrinsics.table import operations
@@ -90,9 +92,9 @@ class Evaluator:
         system = self._value(entries["system"], symbol)
         device = entries["device"]
         if not isinstance(device, core.Global):
-            raise Refused(errors.not_yet("a device that is no profile's name", device.span))
+            raise Refused(not_yet("a device that is no profile's name", device.span))
         if not isinstance(system, PolicyValue):
-            raise Refused(errors.not_yet("a pairing with a host value", entries["system"].span))
+            raise Refused(not_yet("a pairing with a host value", entries["system"].span))
         admit = self._value(entries["admit"], symbol)
         output, artifact = (self._value(entries[name], symbol) for name in ("output", "artifact"))
         assert isinstance(admit, Scalar)
@@ -106,9 +108,9 @@ class Evaluator:
         """Evaluate the proofs of a module. A false one is reported as P0001, a `rejects` without its code as P0002."""
         for proof in self._machine.index.modules[module].proofs:
             if proof.kind == "proof":
-                self._report(lambda proof=proof: prove(self._machine, proof))  # type: ignore[misc]
+                self._report(partial(prove, self._machine, proof))
             elif proof.kind.startswith(REJECTS):
-                self._report(lambda proof=proof: reject(self._machine, proof))  # type: ignore[misc]
+                self._report(partial(reject, self._machine, proof))
 
     def check_module(self, name: str) -> None:
         """Evaluate everything that stands alone: definitions without parameters, learners, profiles, policies, proofs,
@@ -116,16 +118,16 @@ class Evaluator:
         module = self._machine.index.modules[name]
         for definition in module.definitions:
             if not definition.scheme.variables and definition.value is not None:
-                self._report(lambda d=definition: self._definition(d))  # type: ignore[misc]
+                self._report(partial(self._definition, definition))
         for learner in module.learners:
-            self._report(lambda s=learner.symbol: self._learner(s))  # type: ignore[misc]
+            self._report(partial(self._learner, learner.symbol))
         for profile in module.profiles:
-            self._report(lambda s=profile.symbol: self.profile(s))  # type: ignore[misc]
+            self._report(partial(self.profile, profile.symbol))
         for policy in module.policies:
-            self._report(lambda s=policy.symbol: self.system(s))  # type: ignore[misc]
+            self._report(partial(self.system, policy.symbol))
         self.prove(name)
         for pairing in module.pairings:
-            self._report(lambda s=pairing.symbol: self.pairing(s))  # type: ignore[misc]
+            self._report(partial(self.pairing, pairing.symbol))
 
     # ---- parts ---------------------------------------------------------------------------------------------------
 

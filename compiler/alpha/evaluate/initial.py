@@ -5,7 +5,8 @@ from __future__ import annotations
 from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate import errors, system_errors
+from alpha.diagnostics.not_yet import not_yet
+from alpha.evaluate import system_errors
 from alpha.evaluate.models import Parameter
 from alpha.evaluate.staging import Staging
 from alpha.evaluate.values import Initialiser, Scalar
@@ -22,7 +23,7 @@ def initial_parameter(
     """The value of a parameter before step 1. A draw uses the key of the parameter's path."""
     span, shape = parameter.span, parameter.type.shape
     if parameter.type.dtype is not Dtype.F32:
-        raise Refused(errors.not_yet(f"a parameter of dtype {parameter.type.dtype.value}", span))
+        raise Refused(not_yet(f"a parameter of dtype {parameter.type.dtype.value}", span))
     match initialiser.kind:
         case "zeros" | "ones" | "filled":
             value = _CONSTANTS.get(initialiser.kind, initialiser.scale)

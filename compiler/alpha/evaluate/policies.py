@@ -8,7 +8,8 @@ from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
-from alpha.evaluate import errors, system_errors
+from alpha.diagnostics.not_yet import not_yet
+from alpha.evaluate import system_errors
 from alpha.evaluate.machine import Force, Machine, Steps
 from alpha.evaluate.scope import Scope
 from alpha.evaluate.system import Checkpoint, Report, Stop
@@ -86,7 +87,7 @@ def entry_steps(policy: core.Policy, name: str, span: Span) -> Steps:
         assert isinstance(checkpoint, Record)
         return checkpoint.fields["every"]
     if name in DERIVED:
-        raise Refused(errors.not_yet(f"`.{name}` of a policy", span))
+        raise Refused(not_yet(f"`.{name}` of a policy", span))
     raise Refused(_fault(policy, name, span))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Refused
+from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate import errors
 from alpha.evaluate.grounding import Types, number
 from alpha.evaluate.machine import Machine
@@ -20,7 +21,7 @@ def select(machine: Machine, value: Value, name: str, span: Span) -> None:
         case PolicyValue(symbol):
             machine.drive(entry_steps(machine.index.policy(symbol), name, span), span)
         case _:
-            raise Refused(errors.not_yet(f"`.{name}` of this value", span))
+            raise Refused(not_yet(f"`.{name}` of this value", span))
 
 
 def subscript(machine: Machine, value: Value, term: core.Subscript, types: Types) -> Value:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate import canonical, errors, system_errors
+from alpha.diagnostics.not_yet import not_yet
+from alpha.evaluate import canonical, system_errors
 from alpha.evaluate.data import load
 from alpha.evaluate.files import FileAccess
 from alpha.evaluate.learners import SCALAR, Trainer, output_type
@@ -22,7 +23,7 @@ def make_system(
     """The system of the policy `symbol`; `batch` replaces the policy's own."""
     chosen = settings(machine, symbol, batch)
     if chosen.start.name != "Fresh":
-        raise Refused(errors.not_yet("starting from `Weights`", chosen.place("start")))
+        raise Refused(not_yet("starting from `Weights`", chosen.place("start")))
     trainer = Trainer.of(machine, chosen.learner, chosen.batch, symbol)
     _check_names(trainer, chosen)
     module = machine.index.home[symbol]

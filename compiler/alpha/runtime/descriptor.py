@@ -12,10 +12,10 @@ from alpha.base.dtype import Dtype, TensorType
 from alpha.base.host import HostTarget
 from alpha.base.record import record
 from alpha.diagnostics.diagnostic import Refused
+from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate.system import DataField, System
 from alpha.plan.plan import Buffer, Plan, ProgramPlan
 from alpha.runtime import abi
-from alpha.runtime.errors import not_in_this_version
 from alpha.runtime.tables import Address, Row, Tables
 
 SAFETENSORS_DTYPES = {
@@ -127,23 +127,23 @@ def _rounded(size: int) -> int:
 def _check(system: System) -> None:
     for sink in system.report.sinks:
         if sink not in abi.SINKS:
-            raise Refused(not_in_this_version(f"the report sink {sink}", system.span))
+            raise Refused(not_yet(f"the report sink {sink}", system.span))
     if len(system.checkpoint.folder.encode()) > MAX_FOLDER:
-        raise Refused(not_in_this_version("a checkpoint folder of such a long name", system.span))
+        raise Refused(not_yet(f"a checkpoint folder of more than {MAX_FOLDER} bytes", system.span))
     for end in (system.predict_input, system.predict_output):
         if end is not None and end.shape[:1] != (system.batch,):
-            raise Refused(not_in_this_version("predict without a batch axis in front", system.span))
+            raise Refused(not_yet("predict without a batch axis in front", system.span))
     if system.predict_output is not None and system.predict_output.dtype is Dtype.BF16:
-        raise Refused(not_in_this_version("predict with bf16 results", system.span))
+        raise Refused(not_yet("predict with bf16 results", system.span))
     if system.steps > MAX_STEPS:
-        raise Refused(not_in_this_version(f"a run of {system.steps} steps", system.span))
+        raise Refused(not_yet(f"a run of more than {MAX_STEPS} steps", system.span))
     for field in system.data.fields:
         if field.stored is not field.type.dtype and (
             field.stored not in (Dtype.U8, Dtype.I32, Dtype.U32, Dtype.BOOL)
             or field.type.dtype not in (Dtype.F32, Dtype.I32, Dtype.U32, Dtype.F64, Dtype.U8)
         ):
             raise Refused(
-                not_in_this_version(
+                not_yet(
                     f"{field.type.dtype.value} batches from {field.stored.value} data", system.span
                 )
             )

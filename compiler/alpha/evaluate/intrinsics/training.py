@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from alpha.base.span import Span
 from alpha.core.types import TypeArgument
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate import budget, data_errors, errors
+from alpha.diagnostics.not_yet import not_yet
+from alpha.evaluate import budget, data_errors
 from alpha.evaluate.files import FileAccess, FileFault
 from alpha.evaluate.grounding import sizes
 from alpha.evaluate.intrinsics.known import as_float, text
@@ -106,7 +107,7 @@ def _citation(
 def _model(
     machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
 ) -> Value:
-    raise Refused(errors.not_yet("evidence from a checked model", span))
+    raise Refused(not_yet("evidence from a checked model", span))
 
 
 def run_record(files: FileAccess) -> Row:
