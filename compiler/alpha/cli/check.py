@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from alpha.cli.output import Output, format_option
 
 
 @click.command()
-@click.argument("paths", metavar="[PATH ...]", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("targets", metavar="[PATH-or-NAME ...]", nargs=-1)
 @format_option
-def check(paths: tuple[Path, ...], form: str) -> int:
+def check(targets: tuple[str, ...], form: str) -> int:
     """Parse, infer types and shapes, evaluate, prove; write nothing.
 
-    PATH is a folder or a module's file; the current folder if there is none.
+    PATH is a folder or a module's file, NAME a system or a module; the current folder if there is none of them.
     """
-    from alpha.driver.packages import current_folder, package_of
+    from alpha.driver.packages import current_folder, package_of, paths_and_names
 
     output = Output(form)
-    package, chosen = package_of(paths or (current_folder(),))
+    paths, names = paths_and_names(targets)
+    folder = current_folder()
+    package, chosen = package_of(paths or (folder,)) if paths or not names else (folder, ())
 
     from alpha.driver.checking import check as check_modules
+    from alpha.driver.select import modules_named
     from alpha.driver.session import Session
 
     with Session.open(package) as session:
 
         def work() -> int:
-            count = check_modules(session, chosen)
+            named = [module for name in names for module in modules_named(session.roots, name)]
+            count = check_modules(session, tuple(dict.fromkeys([*chosen, *named])))
             if not session.diagnostics.errors:
                 output.say(f"checked {count} module{'' if count == 1 else 's'}")
             return 0

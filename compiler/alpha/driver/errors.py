@@ -19,7 +19,7 @@ class OutputPlace(UsageError):
 
 
 def unknown_system(name: str, systems: Sequence[str], modules: Iterable[str]) -> Diagnostic:
-    guess = did_you_mean(name, [*systems, *modules])
+    guess = did_you_mean(name, systems) or did_you_mean(name, modules)
     names = ", ".join(f"`{system}`" for system in systems) or "none"
     return Diagnostic(
         code="E0102",

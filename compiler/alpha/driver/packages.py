@@ -21,6 +21,21 @@ def is_module_name(part: str) -> bool:
     return _NAME.fullmatch(part) is not None
 
 
+def is_dotted_name(name: str) -> bool:
+    """Whether `name` can be that of a system or a module, such as `Digits` or `Digits.Model`."""
+    return all(is_module_name(part) for part in name.split("."))
+
+
+def paths_and_names(targets: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """What a command was given, apart: files and folders, and names of systems and modules.
+
+    What exists is a path, whatever it is called.
+    """
+    names = {name for name in targets if is_dotted_name(name) and not Path(name).exists()}
+    paths = tuple(Path(target) for target in targets if target not in names)
+    return paths, tuple(name for name in targets if name in names)
+
+
 def current_folder() -> Path:
     """The folder the command runs in."""
     try:

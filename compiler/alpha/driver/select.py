@@ -15,6 +15,7 @@ from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver import errors
 from alpha.driver.errors import UsageError
+from alpha.driver.packages import is_dotted_name
 from alpha.driver.request import Request
 from alpha.evaluate.evaluator import Evaluator, Pairing
 from alpha.targets.errors import contradicts
@@ -78,6 +79,15 @@ def select(roots: SourceRoots, request: Request) -> Selection:
     raise Refused(errors.unknown_system(name, find_systems(roots), known))
 
 
+def modules_named(roots: SourceRoots, name: str) -> list[str]:
+    """The module of that name, and those of the system of that name. Refused with E0102 if there is neither."""
+    known = roots.modules()
+    found = [module for module in known if f"{module}.".startswith(f"{name}.")]
+    if not found:
+        raise Refused(errors.unknown_system(name, find_systems(roots), known))
+    return found
+
+
 def choose(
     program: core.Program, evaluator: Evaluator, selection: Selection, request: Request
 ) -> tuple[str, core.Pairing | None]:
@@ -133,10 +143,6 @@ def policy_of(program: core.Program, selection: Selection, request: Request) -> 
         raise Refused(errors.no_policy(system))
     listed = ", ".join(f"`{policy}`" for policy in names)
     raise UsageError(f"`{system}.Run` has the policies {listed}; choose one with `--policy`")
-
-
-def is_dotted_name(name: str) -> bool:
-    return all(part[:1].isupper() for part in name.split("."))
 
 
 def _pairings(program: core.Program, selection: Selection) -> Iterator[core.Pairing]:
