@@ -44,6 +44,16 @@ class TestProofs:
         body = "proof wrong = map (fn n -> n * 7) [1, 2] == [7]\n"
         assert checked(tmp_path, body) == {"P0001": ["`map (fn n -> n * 7) [1, 2]` is [7, 14]"]}
 
+    def test_a_model_is_shown_by_its_name_and_sizes(self, tmp_path: Path) -> None:
+        body = (
+            "model Net [a, b] =\n  param w : Tensor f32 [a, b] = zeros\n\n"
+            "net : Model (Net [2, 3])\nnet = Net { a = 2, b = 3 }\n\n"
+            "proof small = countParams net == 7\n"
+        )
+        assert checked(tmp_path, body) == {
+            "P0001": ["`countParams net` is 6", "`net` is the model Net [2, 3]"]
+        }
+
     def test_floats_are_shown_in_their_shortest_form(self, tmp_path: Path) -> None:
         assert checked(tmp_path, "proof third = 1.0 / 3.0 == 0.1\n") == {
             "P0001": ["`1.0 / 3.0` is 0.33333334"]

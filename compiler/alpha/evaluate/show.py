@@ -8,11 +8,19 @@ from alpha.evaluate.canonical import number
 from alpha.evaluate.values import (
     FUNCTIONS,
     Bundle,
+    DataSource,
+    Initialiser,
     KeyValue,
+    LearnerValue,
     ListValue,
+    ModelValue,
+    OptimizerValue,
+    PolicyValue,
     Record,
     Scalar,
+    SlotsValue,
     SourceValue,
+    StackValue,
     Staged,
     TraceValue,
     TupleValue,
@@ -61,9 +69,30 @@ def _show(value: Value) -> str:
         case TraceValue():
             return "a trace"
         case Bundle(model):
-            return f"the parameters of {model.rpartition('.')[2]}"
+            return f"the parameters of {_name(model)}"
+        case ModelValue(symbol, dims):
+            return f"the model {_name(symbol)} [{', '.join(f'{size:_}' for size in dims)}]"
+        case StackValue(count, layer):
+            return f"{count:_} layers of {_name(layer.model)}"
+        case OptimizerValue(symbol):
+            return f"the optimizer {_name(symbol)}"
+        case LearnerValue(symbol):
+            return f"the learner {_name(symbol)}"
+        case PolicyValue(symbol):
+            return f"the policy {_name(symbol)}"
+        case SlotsValue():
+            return "the slots of an optimizer"
+        case DataSource(kind):
+            return f"a data source of kind {kind}"
+        case Initialiser(kind):
+            return f"the initialiser {kind}"
         case _:
-            return "a function" if isinstance(value, FUNCTIONS) else type(value).__name__
+            assert isinstance(value, FUNCTIONS)
+            return "a function"
+
+
+def _name(symbol: str) -> str:
+    return symbol.rpartition(".")[2]
 
 
 def _nested(value: Value) -> str:
