@@ -240,8 +240,25 @@ class TestCorruptFiles:
         assert "row 2, column 2" in found.message
 
     def test_bytes_that_are_no_text(self, tmp_path: Path) -> None:
-        write(tmp_path, b"1,2,\xff\n")
-        assert fault(tmp_path).code == "E0904"
+        write(tmp_path, b"1,2,3\n1,2,\xff\n")
+        found = fault(tmp_path)
+        assert found.code == "E0904"
+        assert "row 2: a character is not ASCII" in found.message
+        assert found.hints == ()
+
+    def test_a_byte_order_mark_is_named(self, tmp_path: Path) -> None:
+        write(tmp_path, b"\xef\xbb\xbf1,2,3\n")
+        found = fault(tmp_path)
+        assert found.code == "E0904"
+        assert "byte order mark" in found.hints[0]
+
+    def test_a_header_that_is_read_as_numbers_is_suspected(self, tmp_path: Path) -> None:
+        write(tmp_path, "a,b,c\n1,2,3\n")
+        assert "`header = True`" in fault(tmp_path).hints[0]
+
+    def test_an_index_outside_its_range_tells_the_range(self, tmp_path: Path) -> None:
+        write(tmp_path, "1,2,3\n4,5,10\n")
+        assert "from 0 to 9" in str(fault(tmp_path).cause)
 
 
 class TestCountsThatDoNotFit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -37,8 +38,9 @@ def read(path: str, data: bytes, header: bool, span: Span) -> Table:
     """The table of a file. Blank and uneven rows and text that is not ASCII are E0904."""
     try:
         text = data.decode("ascii")
-    except UnicodeDecodeError:
-        raise Refused(data_errors.not_text(path, span)) from None
+    except UnicodeDecodeError as failure:
+        row = data.count(b"\n", 0, failure.start) + 1
+        raise Refused(data_errors.not_text(path, row, data.startswith(BOM_UTF8), span)) from None
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -82,15 +84,14 @@ def _value(
     if NUMBER.fullmatch(text) is None:
         raise Refused(data_errors.not_a_number(table.path, row, column, text, span))
     exact = Fraction(text)
-    kind = type.dtype.value if type.bound is None else f"index {type.bound}"
     try:
         value = converted(exact, type.dtype)
     except DoesNotFit:
         raise Refused(
-            data_errors.value_does_not_fit(table.path, row, column, text, kind, span)
+            data_errors.value_does_not_fit(table.path, row, column, text, type, span)
         ) from None
     if type.bound is not None and not 0 <= value < type.bound:
-        raise Refused(data_errors.value_does_not_fit(table.path, row, column, text, kind, span))
+        raise Refused(data_errors.value_does_not_fit(table.path, row, column, text, type, span))
     if value == 0 and text.startswith("-") and type.dtype.is_float:
         return -0.0
     return value

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from alpha.base.dtype import TensorType
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Diagnostic
+
+_COUNTED = "rows are counted from 1, columns from 0"
 
 
 def missing(path: str, why: str, span: Span) -> Diagnostic:
@@ -86,12 +89,14 @@ def field_type(name: str, type: str, span: Span) -> Diagnostic:
     )
 
 
-def not_text(path: str, span: Span) -> Diagnostic:
+def not_text(path: str, row: int, marked: bool, span: Span) -> Diagnostic:
+    """`marked`: the file begins with a byte order mark."""
     return Diagnostic(
         "E0904",
-        f"data file `{path}` is not text",
+        f"`{path}`, row {row}: a character is not ASCII",
         span,
         cause="a csv file holds ASCII numbers separated by `,`",
+        hints=("it begins with a byte order mark: save it as plain UTF-8",) if marked else (),
     )
 
 
@@ -118,18 +123,26 @@ def not_a_number(path: str, row: int, column: int, value: str, span: Span) -> Di
         "E0904",
         f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no number",
         span,
-        cause="a value is a decimal number such as `12`, `-0.5` or `3e-4`",
+        cause=f"a value is a decimal number such as `12`, `-0.5` or `3e-4`; {_COUNTED}",
+        hints=("if the first row names the columns, write `header = True`",) if row == 1 else (),
     )
 
 
 def value_does_not_fit(
-    path: str, row: int, column: int, value: str, type: str, span: Span
+    path: str, row: int, column: int, value: str, type: TensorType, span: Span
 ) -> Diagnostic:
+    if type.bound is not None:
+        kind, why = (
+            f"index {type.bound}",
+            f"its values are whole numbers from 0 to {type.bound - 1}",
+        )
+    else:
+        kind, why = type.dtype.value, "integers are converted exactly, floats to the nearest value"
     return Diagnostic(
         "E0904",
-        f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no value of {type}",
+        f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no value of {kind}",
         span,
-        cause="integers and indices are converted exactly, floats to the nearest value",
+        cause=f"{why}; {_COUNTED}",
     )
 
 
