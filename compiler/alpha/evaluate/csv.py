@@ -39,8 +39,8 @@ def read(path: str, data: bytes, header: bool, span: Span) -> Table:
     try:
         text = data.decode("ascii")
     except UnicodeDecodeError as failure:
-        row = data.count(b"\n", 0, failure.start) + 1
-        raise Refused(data_errors.not_text(path, row, data.startswith(BOM_UTF8), span)) from None
+        place = data.count(b"\n", 0, failure.start) + 1
+        raise Refused(data_errors.not_text(path, place, data.startswith(BOM_UTF8), span)) from None
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()

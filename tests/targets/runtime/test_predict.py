@@ -87,7 +87,8 @@ def array_bytes(array: numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.generic]
         ("in.npy", array_bytes(rows(3).reshape(12)), "need (rows, 4)"),
         ("in.npy", array_bytes(rows(3).reshape(2, 6)), "need (rows, 4)"),
         ("in.csv", b"1,2,3\n", "row 1, element 4"),
-        ("in.csv", b"1,2,3,4\n1,2,3,4,5\n", "row 2, element 4"),
+        ("in.csv", b"1,2,3,4\n1,2,3,4,5\n", "row 2, element 5 is one more than"),
+        ("in.csv", b"1,2,3,4\n1,2,3,4kg\n", "row 2, element 4 has something behind it"),
         ("in.csv", b"1,2,3,4\n1,x,3,4\n", "row 2, element 2"),
         ("in.csv", b"1,2,3,4\n\n1,2,3,4\n", "row 2, element 1"),
         # a first row that is damaged is no header
