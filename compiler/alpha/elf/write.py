@@ -129,6 +129,8 @@ def _symbols(
         for symbol in each.symbols:
             if not symbol.name or not 0 < symbol.section < form.SHN_LORESERVE:
                 continue
+            if symbol.name.startswith(".L"):
+                continue  # a label of the assembler's own, for nothing that anyone named
             section = each.sections[symbol.section]
             if not section.allocated or section not in collection.homes:
                 continue

@@ -173,7 +173,7 @@ def test_a_debugger_shows_the_sources_of_the_runtime(tmp_path: Path) -> None:
     path = tmp_path / "tiny"
     path.write_bytes(tiny_executable(tiny_system(), X86_64_LINUX))
     path.chmod(0o755)
-    commands = ["break run_step", "run", "backtrace", "info args", "quit"]
+    commands = ["break run_step", "run", "backtrace", "quit"]
     script = [item for command in commands for item in ("-ex", command)]
     shown = subprocess.run(
         [gdb, "-nx", "-batch", *script, str(path)],
@@ -181,6 +181,6 @@ def test_a_debugger_shows_the_sources_of_the_runtime(tmp_path: Path) -> None:
         capture_output=True,
         check=True,
     ).stdout.decode()
-    assert "run_step (step=1) at" in shown and "programs.rt:" in shown
+    assert "run_step () at" in shown and "programs.rt:" in shown
     for name in ("run_steps", "train", "run_command", "rt_start", "_start"):
         assert name in shown

@@ -7,7 +7,7 @@ its operands from the back edges are filled in when the loop is closed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from alpha.base.record import record
@@ -33,13 +33,9 @@ class LoopHead:
 
 
 class Blocks:
-    """The body of one function as it grows. `open` is false behind a jump, until the next join is entered.
+    """The body of one function as it grows. `open` is false behind a jump, until the next join is entered."""
 
-    `note` gives the debug record that says a local has a value from here on, or "" for none.
-    """
-
-    def __init__(self, note: Callable[[str, Value], str]) -> None:
-        self._note = note
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.locals: Locals = {}
         self.open = True
@@ -91,7 +87,6 @@ class Blocks:
         self._start(target)
         first = target.edges[0][1]
         merged: Locals = {}
-        notes: list[str] = []
         for name, value in first.items():
             incoming = [(edge.get(name), label) for label, edge in target.edges]
             if any(item is None or item.type != value.type for item, _ in incoming):
@@ -103,8 +98,6 @@ class Blocks:
             operands = ", ".join(f"[{item.text}, %{label}]" for item, label in incoming if item)
             self.lines.append(f"  {phi.text} = phi {value.type.llvm} {operands}")
             merged[name] = phi
-            notes.append(self._note(name, phi))
-        self.lines += filter(None, notes)
         self.locals = merged
 
     def enter_with(self, target: Join) -> Value:
@@ -135,14 +128,10 @@ class Blocks:
             + ", ".join(f"[{edge[name].text}, %{label}]" for label, edge in head.join.edges)
             for name, phi in head.phis
         ]
-        lines += filter(None, (self._note(name, phi) for name, phi in head.phis))
         self.lines[head.place : head.place] = lines
 
     def assign(self, name: str, value: Value) -> None:
         self.locals = {**self.locals, name: value}
-        note = self._note(name, value)
-        if note:
-            self.lines.append(note)
 
     def _start(self, target: Join) -> None:
         self.lines.append(f"{target.label}:")

@@ -38,8 +38,7 @@ class FunctionContext:
         self.subprogram = output.debug.function(function)
         self.types: dict[str, Type] = {}
         self.globals: set[str] = set()
-        self._first_line = {name: function.node.lineno for name, _ in function.parameters}
-        self.blocks = Blocks(self._note)
+        self.blocks = Blocks()
 
     def fail(self, node: ast.AST, message: str) -> NoReturn:
         raise SubsetError(self.function.file, node, message)
@@ -52,7 +51,6 @@ class FunctionContext:
         if self.scope.knows(name):
             self.fail(node, f"{name} hides a name of the module; `global {name}` assigns it")
         self.types[name] = kind
-        self._first_line.setdefault(name, getattr(node, "lineno", 0))
 
     def expect(self, node: ast.AST, value: Value, kind: Type) -> Value:
         if value.type != kind:
@@ -61,14 +59,3 @@ class FunctionContext:
 
     def operation(self, text: str, kind: Type) -> Value:
         return self.blocks.value(text, Value(f"%{self.blocks.fresh('t')}", kind))
-
-    def _note(self, name: str, value: Value) -> str:
-        names = [parameter for parameter, _ in self.function.parameters]
-        argument = names.index(name) + 1 if name in names else 0
-        line = self._first_line.get(name)
-        if line is None:
-            return ""
-        debug, file = self.output.debug, self.function.file
-        variable = debug.local(name, value.type, argument, self.subprogram, file, line)
-        place = debug.node(f"!DILocation(line: {line}, scope: {self.subprogram})")
-        return f"    #dbg_value({value}, {variable}, !DIExpression(), {place})"

@@ -1,4 +1,6 @@
-"""DWARF 4 as LLVM metadata: files, functions, lines and locals, so gdb, perf and valgrind show the sources.
+"""DWARF 4 as LLVM metadata: files, functions and lines, so gdb, perf and valgrind show the sources.
+
+Where locals are is left out: it would be half of all debugging information.
 
 `nameTableKind: None` keeps LLVM from emitting name tables that some readers reject. The directory is a fixed virtual
 path: no path of the build host reaches the bytes.
@@ -68,13 +70,6 @@ class DebugInfo:
     def location(self, node: ast.stmt | ast.expr, scope: str) -> str:
         return self.node(
             f"!DILocation(line: {node.lineno}, column: {node.col_offset + 1}, scope: {scope})"
-        )
-
-    def local(self, name: str, kind: Type, argument: int, scope: str, file: str, line: int) -> str:
-        position = f"arg: {argument}, " if argument else ""
-        return self.node(
-            f'!DILocalVariable(name: "{name}", {position}scope: {scope}, '
-            f"file: {self.file(file)}, line: {line}, type: {self.type(kind)})"
         )
 
     def text(self) -> list[str]:
