@@ -15,7 +15,7 @@ help:
 	@echo "make demo       build Digits, train it, print its held-out accuracy"
 	@echo "make test       all tests"
 	@echo "make test-fast  the tests that take no more than a second or two each"
-	@echo "make check      format, lint, types and layers"
+	@echo "make check      format, lint, types, layers and locks"
 	@echo "make bless      rewrite the expectations of the pages in tests/spec"
 	@echo "make bench      time the compiler and what it builds"
 	@echo "make docs       rewrite the generated pages of docs/"
@@ -29,6 +29,7 @@ $(STAMP): pyproject.toml
 	  || { echo "Alpha needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) \
 	  || { rm -rf $(VENV); echo "cannot make .venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@echo "installing Alpha into $(VENV); this takes about a minute"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
@@ -46,6 +47,8 @@ check: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/alpha fmt --check . compiler/alpha/library
+	@$(BIN)/alpha lock --check
 
 bless: $(STAMP)
 	@$(BIN)/python -m pytest tests/spec/test_pages.py --bless
