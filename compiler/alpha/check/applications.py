@@ -90,7 +90,7 @@ def _learn(cx: Context, result: Type, expected: Type, span: Span) -> None:
     if isinstance(found, Named) and isinstance(wanted, Named) and found.name == wanted.name:
         for one, two in zip(found.arguments, wanted.arguments, strict=True):
             if isinstance(one, TypeVar) and cx.is_open(one) and not isinstance(two, Dim):
-                cx.unify(one, two, span)  # type: ignore[arg-type]
+                cx.unify(one, two, span)  # type: ignore[arg-type]  # an element is learned like a type
 
 
 def _infer_argument(cx: Context, argument: Argument) -> term.Term:

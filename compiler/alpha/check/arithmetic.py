@@ -22,7 +22,7 @@ def arithmetic(use: Use) -> bool:
     left_literal, right_literal = cx.solver.literal(left), cx.solver.literal(right)
     if left_literal and right_literal:
         if use.sign == "/":
-            cx.solver.unknowns[left.name].literal = "float"  # type: ignore[union-attr]
+            cx.solver.make_float(left)
         if use.sign in ("//", "%"):
             cx.unify(left, INT, use.left.span)
         return _literals(use)
@@ -121,7 +121,7 @@ def power(use: Use) -> bool:
         if not cx.solver.literal(left):
             return False
         if counts:
-            cx.solver.unknowns[left.name].literal = "float"  # type: ignore[union-attr]
+            cx.solver.make_float(left)
         elif use.exponent is not None and use.exponent < 0:
             cx.wait(Waiting(lambda: _no_integer(use), lambda: None, (left,)))
         return use.gives(left)

@@ -29,7 +29,7 @@ from alpha.syntax import tree
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
-def variable(cx: Context, node: tree.Expr) -> term.Term:
+def variable(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Var)
     entry = cx.lookup(node.name)
     if entry is not None:
@@ -88,7 +88,7 @@ def use_value(cx: Context, value: Value, span: Span) -> term.Term:
     return term.Intrinsic(value.name, arguments=arguments, span=span, type=type_)
 
 
-def constructor(cx: Context, node: tree.Expr) -> term.Term:
+def constructor(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Con)
     entity = cx.scope.constructor(node.name)
     if entity is None:
@@ -110,7 +110,7 @@ def use_constructor(cx: Context, entity: ConstructorEntity | ModelEntity, span: 
     return term.Constructor(entity.symbol, span=span, type=type_)
 
 
-def module_of(cx: Context, node: tree.Expr) -> ModuleScope | None:
+def module_of(cx: Context, node: tree.Written) -> ModuleScope | None:
     """The module that a dotted path of capitals names, if it is one."""
     parts: list[str] = []
     while isinstance(node, tree.Select):
@@ -124,20 +124,20 @@ def module_of(cx: Context, node: tree.Expr) -> ModuleScope | None:
 # ---- applications ----------------------------------------------------------------------------------------------------
 
 
-def application(cx: Context, node: tree.Expr) -> term.Term:
+def application(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Apply)
     return apply(cx, node.function, node.arguments, node.span, None, None)
 
 
 def check_application(
-    cx: Context, node: tree.Expr, expected: Type, blame: Blame | None
+    cx: Context, node: tree.Written, expected: Type, blame: Blame | None
 ) -> term.Term:
     assert isinstance(node, tree.Apply)
     found = apply(cx, node.function, node.arguments, node.span, expected, blame)
     return cx.expect(found, expected, blame)
 
 
-def pipe(cx: Context, node: tree.Expr) -> term.Term:
+def pipe(cx: Context, node: tree.Written) -> term.Term:
     """Long pipes lean to the left: their stages are taken one by one."""
     stages: list[tree.Pipe] = []
     value = node

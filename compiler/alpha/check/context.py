@@ -44,8 +44,8 @@ from alpha.core.types import (
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Label, Reported, Severity
 from alpha.syntax import tree
 
-Infer = Callable[["Context", tree.Expr], term.Term]
-Check = Callable[["Context", tree.Expr, Type, Blame | None], term.Term]
+Infer = Callable[["Context", tree.Written], term.Term]
+Check = Callable[["Context", tree.Written, Type, Blame | None], term.Term]
 Rules = tuple[Mapping[type, Infer], Mapping[type, Check]]
 
 
@@ -79,10 +79,10 @@ class Context:
 
     # ---- the two modes ---------------------------------------------------------------------------------------------
 
-    def infer(self, node: tree.Expr) -> term.Term:
+    def infer(self, node: tree.Written) -> term.Term:
         return self.rules[0][type(node)](self, node)
 
-    def check(self, node: tree.Expr, expected: Type, blame: Blame | None = None) -> term.Term:
+    def check(self, node: tree.Written, expected: Type, blame: Blame | None = None) -> term.Term:
         rule = self.rules[1].get(type(node))
         if rule is not None:
             return rule(self, node, expected, blame)

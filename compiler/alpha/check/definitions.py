@@ -115,7 +115,7 @@ def check_signed(
         types.append(result.parameter)
         result = result.result
     if not define.parameters:
-        found = cx.check(define.body, result, blame)  # type: ignore[arg-type]
+        found = cx.check(define.body, result, blame)
     else:
         found = abstraction(cx, define.parameters, define.body, define.span, types, result, blame)
     unit = unit_of_result(work, signed.node.type, len(define.parameters))
@@ -147,7 +147,7 @@ def check_definition(work: Work, define: tree.Define, value: Value, signed: Sign
     if define.parameters:
         found: term.Term = abstraction(cx, define.parameters, define.body, define.span, None, None)
     else:
-        found = cx.infer(define.body)  # type: ignore[arg-type]
+        found = cx.infer(define.body)
     close(cx)
     scheme = generalise(cx, found.type, top=True)
     done = finish(cx, found)
@@ -180,5 +180,5 @@ def check_expression(
 ) -> term.Term | None:
     """A closed expression of a known type; None if it is at fault."""
     cx = new_context(work)
-    found = cx.check(body, expected, Blame(span, text))  # type: ignore[arg-type]
+    found = cx.check(body, expected, Blame(span, text))
     return finish(cx, found)

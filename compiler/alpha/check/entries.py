@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from alpha.base.record import record
 from alpha.base.span import Span
@@ -68,8 +69,11 @@ class Hole:
     span: Span
     type: Type
     filled: term.Term | None = None
-    shape: tuple[Dim, ...] | None = None
-    """The shape literal of the operation."""
+
+    @property
+    def term(self) -> term.Term:
+        """The hole where a term is wanted. `finish` puts what fills it in its place, so no other level meets one."""
+        return cast("term.Term", self)
 
 
 @dataclass(slots=True)

@@ -25,33 +25,33 @@ from alpha.syntax import tree
 # ---- literals --------------------------------------------------------------------------------------------------------
 
 
-def integer(cx: Context, node: tree.Expr) -> term.Term:
+def integer(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Int)
     return term.Literal(node.value, span=node.span, type=cx.solver.type(node.span, "int"))
 
 
-def floating(cx: Context, node: tree.Expr) -> term.Term:
+def floating(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Float)
     return term.Literal(node.value, span=node.span, type=cx.solver.type(node.span, "float"))
 
 
-def quantity(cx: Context, node: tree.Expr) -> term.Term:
+def quantity(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Quantity)
     unit = UNITS[node.unit]
     amount = term.Amount(node.value * unit.value, unit.unit)
     return term.Literal(amount, span=node.span, type=AMOUNT)
 
 
-def text(cx: Context, node: tree.Expr) -> term.Term:
+def text(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Text)
     return term.Literal(node.value, span=node.span, type=TEXT)
 
 
-def list_(cx: Context, node: tree.Expr) -> term.Term:
+def list_(cx: Context, node: tree.Written) -> term.Term:
     return _list(cx, node, cx.solver.type(node.span))
 
 
-def check_list(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_list(cx: Context, node: tree.Written, expected: Type, blame: Blame | None) -> term.Term:
     wanted = cx.resolved(expected)
     if isinstance(wanted, Named) and wanted.name == "List":
         (item,) = wanted.arguments
@@ -59,7 +59,7 @@ def check_list(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None
     return cx.expect(_list(cx, node, cx.solver.type(node.span)), expected, blame)
 
 
-def _list(cx: Context, node: tree.Expr, item: Type) -> term.Term:
+def _list(cx: Context, node: tree.Written, item: Type) -> term.Term:
     assert isinstance(node, tree.ListExpr)
     items: list[term.Term] = []
     for place, each in enumerate(node.items):
@@ -72,13 +72,13 @@ def _list(cx: Context, node: tree.Expr, item: Type) -> term.Term:
     return term.ListTerm(tuple(items), span=node.span, type=Named("List", (item,)))
 
 
-def tuple_(cx: Context, node: tree.Expr) -> term.Term:
+def tuple_(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.TupleExpr)
     items = tuple([cx.infer(item) for item in node.items])
     return term.TupleTerm(items, span=node.span, type=TupleType(tuple([i.type for i in items])))
 
 
-def check_tuple(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_tuple(cx: Context, node: tree.Written, expected: Type, blame: Blame | None) -> term.Term:
     assert isinstance(node, tree.TupleExpr)
     wanted = cx.resolved(expected)
     if not isinstance(wanted, TupleType) or len(wanted.items) != len(node.items):
@@ -90,12 +90,14 @@ def check_tuple(cx: Context, node: tree.Expr, expected: Type, blame: Blame | Non
 # ---- functions -------------------------------------------------------------------------------------------------------
 
 
-def function(cx: Context, node: tree.Expr) -> term.Term:
+def function(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Fn)
     return abstraction(cx, node.parameters, node.body, node.span, None, None)
 
 
-def check_function(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_function(
+    cx: Context, node: tree.Written, expected: Type, blame: Blame | None
+) -> term.Term:
     assert isinstance(node, tree.Fn)
     wanted = cx.resolved(expected)
     if not isinstance(wanted, Function):
@@ -134,9 +136,9 @@ def abstraction(
         patterns.append(made)
     with cx.binding(names):
         if result is None:
-            value = cx.infer(body)  # type: ignore[arg-type]
+            value = cx.infer(body)
         else:
-            value = cx.check(body, result, blame)  # type: ignore[arg-type]
+            value = cx.check(body, result, blame)
     cx.locals = outer
     type_ = arrow(tuple(found), value.type if result is None else result)
     return term.Lambda(tuple(patterns), value, span=span, type=type_)
@@ -145,15 +147,15 @@ def abstraction(
 # ---- bodies ----------------------------------------------------------------------------------------------------------
 
 
-def body(cx: Context, node: tree.Expr) -> term.Term:
+def body(cx: Context, node: tree.Written) -> term.Term:
     return _body(cx, node, None, None)
 
 
-def check_body(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_body(cx: Context, node: tree.Written, expected: Type, blame: Blame | None) -> term.Term:
     return _body(cx, node, expected, blame)
 
 
-def _body(cx: Context, node: tree.Expr, expected: Type | None, blame: Blame | None) -> term.Term:
+def _body(cx: Context, node: tree.Written, expected: Type | None, blame: Blame | None) -> term.Term:
     assert isinstance(node, tree.Body)
     if not node.lets:
         return cx.infer(node.value) if expected is None else cx.check(node.value, expected, blame)
@@ -193,10 +195,10 @@ def _let(
         cx.variables = saved
         place = let.annotation.span
         blame = Blame(place, lambda: f"the annotation says `{cx.show(written)}`")
-        value = cx.check(let.value, written, blame)  # type: ignore[arg-type]
+        value = cx.check(let.value, written, blame)
         type_ = written
     else:
-        value = cx.infer(let.value)  # type: ignore[arg-type]
+        value = cx.infer(let.value)
         type_ = value.type
     names: Names = {}
     made = pattern(cx, let.pattern, type_, names)
@@ -236,21 +238,21 @@ def _let_function(
 # ---- choices ---------------------------------------------------------------------------------------------------------
 
 
-def choice(cx: Context, node: tree.Expr) -> term.Term:
+def choice(cx: Context, node: tree.Written) -> term.Term:
     """Chains of `else if` are nested to the right and no deeper than the parser allows."""
     assert isinstance(node, tree.If)
     condition = _condition(cx, node)
-    then = cx.infer(node.then)  # type: ignore[arg-type]
+    then = cx.infer(node.then)
     blame = Blame(node.then.value.span, lambda: f"the other branch is `{cx.show(then.type)}`")
-    otherwise = cx.check(node.otherwise, then.type, blame)  # type: ignore[arg-type]
+    otherwise = cx.check(node.otherwise, then.type, blame)
     return term.If(condition, then, otherwise, span=node.span, type=then.type)
 
 
-def check_choice(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_choice(cx: Context, node: tree.Written, expected: Type, blame: Blame | None) -> term.Term:
     assert isinstance(node, tree.If)
     condition = _condition(cx, node)
-    then = cx.check(node.then, expected, blame)  # type: ignore[arg-type]
-    otherwise = cx.check(node.otherwise, expected, blame)  # type: ignore[arg-type]
+    then = cx.check(node.then, expected, blame)
+    otherwise = cx.check(node.otherwise, expected, blame)
     return term.If(condition, then, otherwise, span=node.span, type=expected)
 
 
@@ -266,15 +268,17 @@ def _condition(cx: Context, node: tree.If) -> term.Term:
     return cx.expect(condition, BOOL, blame)
 
 
-def match(cx: Context, node: tree.Expr) -> term.Term:
+def match(cx: Context, node: tree.Written) -> term.Term:
     return _match(cx, node, None, None)
 
 
-def check_match(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_match(cx: Context, node: tree.Written, expected: Type, blame: Blame | None) -> term.Term:
     return _match(cx, node, expected, blame)
 
 
-def _match(cx: Context, node: tree.Expr, expected: Type | None, blame: Blame | None) -> term.Term:
+def _match(
+    cx: Context, node: tree.Written, expected: Type | None, blame: Blame | None
+) -> term.Term:
     assert isinstance(node, tree.Match)
     value = cx.infer(node.value)
     before = len(cx.diagnostics.items)
@@ -292,11 +296,11 @@ def _match(cx: Context, node: tree.Expr, expected: Type | None, blame: Blame | N
         patterns.append(made)
         with cx.binding(names):
             if result is None:
-                found = cx.infer(arm.body)  # type: ignore[arg-type]
+                found = cx.infer(arm.body)
                 result = found.type
                 blame = _first_arm(cx, arm, found)
             else:
-                found = cx.check(arm.body, result, blame)  # type: ignore[arg-type]
+                found = cx.check(arm.body, result, blame)
         arms.append(term.Arm(made, found))
     if len(cx.diagnostics.items) == before:
         _coverage(cx, node, patterns, value)

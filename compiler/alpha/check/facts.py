@@ -44,7 +44,7 @@ def declare_source(work: Work, item: tree.SourceDecl, value: Value) -> None:
 def check_source(work: Work, item: tree.SourceDecl, value: Value) -> None:
     cx = new_context(work)
     blame = Blame(item.name.span, "a source is a citation")
-    found = finish(cx, cx.check(item.body, _SOURCE, blame))  # type: ignore[arg-type]
+    found = finish(cx, cx.check(item.body, _SOURCE, blame))
     if found is not None and value.scheme is not None:
         work.definitions.append(term.Definition(value.symbol, value.scheme, found, item.span))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from alpha.base.dtype import Dtype
+from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
 from alpha.check.context import Context
 from alpha.check.entries import Hole
@@ -14,7 +15,17 @@ from alpha.core import term as core
 from alpha.core.dim import Answer, Dim
 from alpha.core.substitute import variables
 from alpha.core.term import Term
-from alpha.core.types import Index, Kind, Named, Scheme, Tensor, Type, TypeArgument, TypeVar
+from alpha.core.types import (
+    Element,
+    Index,
+    Kind,
+    Named,
+    Scheme,
+    Tensor,
+    Type,
+    TypeArgument,
+    TypeVar,
+)
 from alpha.core.walk import children
 
 
@@ -56,20 +67,19 @@ def _default_literals(cx: Context) -> None:
 
 def _check_dtype(
     cx: Context,
-    element: object,
+    element: Element,
     allowed: frozenset[Dtype],
     indexes: bool,
     operation: str,
-    span: object,
+    span: Span,
 ) -> None:
-    assert isinstance(element, Dtype | Index | TypeVar)
     found = cx.solver.element_head(element)
     if isinstance(found, Dtype) and found in allowed:
         return
     if isinstance(found, TypeVar) or (isinstance(found, Index) and indexes):
         return
     names = [d.value for d in Dtype if d in allowed]
-    cx.report(errors_types.dtype_undefined(span, operation, cx.shower.element(found), names))  # type: ignore[arg-type]
+    cx.report(errors_types.dtype_undefined(span, operation, cx.shower.element(found), names))
 
 
 class Poisoned(Exception):

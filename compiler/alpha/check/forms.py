@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from alpha.base.span import Span
-from alpha.check import errors_shapes, errors_types
+from alpha.check import errors_shapes
 from alpha.check.applications import Argument, Ready
 from alpha.check.axes import Axis, read_axes
 from alpha.check.context import Context
-from alpha.check.form_parts import USAGE, fault
+from alpha.check.form_parts import USAGE, Form
 from alpha.check.image_forms import conv2d, pool
 from alpha.check.operations import FORMS
 from alpha.check.size_forms import fill, pad, positions, repeat, reshape
@@ -17,17 +17,21 @@ from alpha.check.written_forms import cast, concat, model_value
 from alpha.core import term
 from alpha.syntax import tree
 
-_WRITTEN = {
-    "repeat": 1,
-    "pad": 2,
-    "reshape": 1,
-    "fill": 1,
-    "positions": 1,
-    "conv2d": 1,
-    "maxPool": 1,
-    "meanPool": 1,
+__all__ = ["apply", "form_of", "model_value"]
+
+_RULES: dict[str, tuple[int, Callable[[Form], term.Term]]] = {
+    "repeat": (1, repeat),
+    "concat": (1, concat),
+    "pad": (2, pad),
+    "reshape": (1, reshape),
+    "fill": (1, fill),
+    "positions": (1, positions),
+    "conv2d": (1, conv2d),
+    "maxPool": (1, pool),
+    "meanPool": (1, pool),
+    "cast": (1, cast),
 }
-"""How many leading arguments are part of the type."""
+"""How many leading arguments are part of the type, and the typing rule."""
 
 _WITH_AXES = ("repeat", "concat", "pad")
 
@@ -43,39 +47,21 @@ def form_of(cx: Context, function: tree.Expr) -> str | None:
 def apply(
     cx: Context, name: str, function: tree.Expr, arguments: Sequence[Argument], span: Span
 ) -> term.Term:
-    axes: tuple[Axis, ...] | None = None
+    axes: tuple[Axis, ...] = ()
     if isinstance(function, tree.Bracket):
         if name not in _WITH_AXES:
             return cx.refuse(function.span, errors_shapes.no_axes(function.span, name))
-        axes = read_axes(cx, function.items)
-        if axes is None:
-            return fault(cx, span)
-    if name in _WITH_AXES and (axes is None or len(axes) != 1):
+        read = read_axes(cx, function.items)
+        if read is None:
+            assert cx.fault is not None
+            return cx.poisoned(span, cx.fault)
+        axes = read
+    if name in _WITH_AXES and len(axes) != 1:
         diagnostic = errors_shapes.axis_count(
             function.span, name, f"exactly one axis: `{USAGE[name]}`"
         )
         return cx.refuse(function.span, diagnostic)
-    if name == "cast":
-        return cast(cx, function.span, arguments, span)
-    if name == "concat":
-        return concat(cx, axes, function.span, arguments, span)
-    count = _WRITTEN[name]
+    count, rule = _RULES[name]
     written = [a for a in arguments[:count] if not isinstance(a, Ready)]
-    if len(written) < count:
-        return cx.refuse(span, errors_types.special_arguments(span, name, USAGE[name]))
-    return _FORMS[name](cx, name, axes, written, arguments[count:], function.span, span)
-
-
-_FORMS: dict[str, Callable[..., term.Term]] = {
-    "repeat": repeat,
-    "pad": pad,
-    "reshape": reshape,
-    "fill": fill,
-    "positions": positions,
-    "conv2d": conv2d,
-    "maxPool": pool,
-    "meanPool": pool,
-}
-
-
-__all__ = ["apply", "form_of", "model_value"]
+    form = Form(cx, name, axes, written, arguments[count:], function.span, span)
+    return form.misused() if len(written) < count else rule(form)

@@ -134,11 +134,11 @@ def _entry(learning: Learning, name: str) -> term.Term | None:
     cx = new_context(work)
     if name == "optimizer":
         blame = Blame(part.name.span, "a learner's optimizer")
-        found = cx.check(part.body, Named("Optimizer"), blame)  # type: ignore[arg-type]
+        found = cx.check(part.body, Named("Optimizer"), blame)
     else:
         bundle = cx.solver.type(part.span)
         blame = Blame(part.name.span, "a learner's model")
-        found = cx.check(part.body, Named("Model", (bundle,)), blame)  # type: ignore[arg-type]
+        found = cx.check(part.body, Named("Model", (bundle,)), blame)
     done = finish(cx, found)
     if done is None:
         return None
@@ -258,7 +258,7 @@ def _function(learning: Learning, name: str, part: Part) -> None:
         return
     types, result = expected
     if not part.parameters:
-        found = cx.infer(part.body)  # type: ignore[arg-type]
+        found = cx.infer(part.body)
     else:
         pushed = result if name == "step" else None
         blame = Blame(part.name.span, f"`{name}` gives the next state and the loss")

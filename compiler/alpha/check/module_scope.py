@@ -165,8 +165,10 @@ def _declare_names(work: Work) -> None:
             continue
         if isinstance(item, tree.TypeDecl | tree.AliasDecl | tree.ModelDecl):
             name = item.name.text
-            if name in types or name in scope.types:
-                first = types.get(name) or scope.types[name].span  # type: ignore[union-attr]
+            outer = scope.types.get(name)
+            if name in types or outer is not None:
+                place = item.name.span if isinstance(outer, BuiltinType | None) else outer.span
+                first = types.get(name, place)
                 work.report(errors_names.defined_twice(item.name.span, name, first))
             types.setdefault(name, item.name.span)
             scope.own.add(name)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.check import errors_declarations, errors_shapes, errors_types
 from alpha.check.axes import Axis, resolve
@@ -20,7 +19,7 @@ from alpha.check.operations import Operation, Rule
 from alpha.check.solver import BOOL, F32, SCALAR
 from alpha.core import term
 from alpha.core.type_text import arrow
-from alpha.core.types import Function, Index, Shape, Tensor, TupleType, Type
+from alpha.core.types import Element, Function, Index, Shape, Tensor, TupleType, Type
 from alpha.diagnostics.diagnostic import Diagnostic
 
 
@@ -49,7 +48,7 @@ def operation(cx: Context, row: Operation, axes: tuple[Axis, ...] | None, span: 
         cx.unify(result, cx.refuse(span, diagnostic).type, span)
 
     cx.wait(Waiting(attempt, give_up, (*parameters, result)))
-    return hole  # type: ignore[return-value]
+    return hole.term
 
 
 def _axes_fault(row: Operation, axes: tuple[Axis, ...] | None, span: Span) -> Diagnostic | None:
@@ -120,9 +119,8 @@ class Use:
     def done(self) -> bool:
         return self.hole.filled is not None
 
-    def allow(self, element: object) -> None:
-        assert isinstance(element, Dtype | Index) or hasattr(element, "name")
-        self.cx.require_dtype(element, self.row.dtypes, self.row.indexes, self.row.name, self.span)  # type: ignore[arg-type]
+    def allow(self, element: Element) -> None:
+        self.cx.require_dtype(element, self.row.dtypes, self.row.indexes, self.row.name, self.span)
 
 
 # ---- elementwise -----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from alpha.core.types import Function, Type
 from alpha.syntax import tree
 
 
-def binary(cx: Context, node: tree.Expr) -> term.Term:
+def binary(cx: Context, node: tree.Written) -> term.Term:
     """Chains lean to the left: the spine is walked, not recursed into."""
     spine: list[tree.Binary] = []
     first = node
@@ -51,12 +51,12 @@ _WRITTEN_OUT = (tree.ListExpr, tree.RecordExpr, tree.TupleExpr)
 _SAME = ("++", "==", "!=")
 
 
-def _beside(cx: Context, node: tree.Expr, other: term.Term) -> term.Term:
+def _beside(cx: Context, node: tree.Written, other: term.Term) -> term.Term:
     """An operand that is written out, next to one of the same type."""
     return cx.check(node, other.type, Blame(other.span, lambda: f"this is `{cx.show(other.type)}`"))
 
 
-def check_binary(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_binary(cx: Context, node: tree.Written, expected: Type, blame: Blame | None) -> term.Term:
     """What `++` joins is what is expected of it; other operators are inferred first."""
     assert isinstance(node, tree.Binary)
     if node.operator != "++":
@@ -106,7 +106,7 @@ def _operate(cx: Context, node: tree.Binary, left: term.Term, right: term.Term) 
     return term.Apply(head, (left, right), span=node.span, type=result)
 
 
-def unary(cx: Context, node: tree.Expr) -> term.Term:
+def unary(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Unary)
     if node.operator == "-" and isinstance(node.operand, tree.Int | tree.Float | tree.Quantity):
         return _negated(cx, node, node.operand)
@@ -154,7 +154,7 @@ def _negated(
     return term.Literal(value, span=node.span, type=found.type)
 
 
-def _written_integer(node: tree.Expr) -> int | None:
+def _written_integer(node: tree.Written) -> int | None:
     if isinstance(node, tree.Int):
         return node.value
     if isinstance(node, tree.Unary) and node.operator == "-" and isinstance(node.operand, tree.Int):

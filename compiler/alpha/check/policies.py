@@ -62,7 +62,7 @@ def _entry(work: Work, define: tree.Define, type_: Type, what: str) -> term.Term
     name = define.name.text
     blame = Blame(define.name.span, f"the entry `{name}` of a {what} is `{cx.show(type_)}`")
     if not define.parameters:
-        found = cx.check(define.body, type_, blame)  # type: ignore[arg-type]
+        found = cx.check(define.body, type_, blame)
         return finish(cx, found)
     types: list[Type] = []
     result = type_
@@ -164,7 +164,7 @@ def _system_or_device(work: Work, define: tree.Define) -> term.Term | None:
         work.report(errors_declarations.entry_parameters(define.name.span, "pairing", name, form))
         return None
     cx = new_context(work)
-    found = finish(cx, cx.infer(define.body))  # type: ignore[arg-type]
+    found = finish(cx, cx.infer(define.body))
     if found is None:
         return None
     if name == "device":

@@ -254,7 +254,7 @@ def _rejects(work: Work, item: tree.RejectsDecl) -> None:
     seen = Diagnostics()
     cx = new_context(work)
     cx.diagnostics = seen
-    done = finish(cx, cx.infer(item.body))  # type: ignore[arg-type]
+    done = finish(cx, cx.infer(item.body))
     codes = sorted({d.code for d in seen.errors})
     if codes == [item.code]:
         return

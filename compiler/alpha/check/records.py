@@ -20,7 +20,7 @@ from alpha.syntax import tree
 # ---- making ----------------------------------------------------------------------------------------------------------
 
 
-def record(cx: Context, node: tree.Expr) -> term.Term:
+def record(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.RecordExpr)
     if node.base is not None:
         return _update(cx, node, node.base)
@@ -47,7 +47,7 @@ def record(cx: Context, node: tree.Expr) -> term.Term:
     return _make(cx, node, fitting[0], _fresh(cx, fitting[0], node.span), None)
 
 
-def check_record(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_record(cx: Context, node: tree.Written, expected: Type, blame: Blame | None) -> term.Term:
     assert isinstance(node, tree.RecordExpr)
     wanted = cx.resolved(expected)
     entity = cx.registry.records.get(wanted.name) if isinstance(wanted, Named) else None
@@ -167,7 +167,7 @@ def _having(cx: Context, field: str) -> Sequence[str]:
 # ---- selecting -------------------------------------------------------------------------------------------------------
 
 
-def select(cx: Context, node: tree.Expr) -> term.Term:
+def select(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Select)
     module = module_of(cx, node.value)
     if module is not None:
@@ -201,7 +201,7 @@ def _selection(cx: Context, value: term.Term, field: tree.Name, span: Span) -> t
         cx.unify(result, cx.refuse(span, diagnostic).type, span)
 
     cx.wait(Waiting(attempt, give_up, (value.type, result)))
-    return hole  # type: ignore[return-value]
+    return hole.term
 
 
 def member(cx: Context, value: term.Term, item: Type, field: tree.Name, span: Span) -> term.Term:
@@ -265,13 +265,15 @@ def _members(cx: Context, item: Type) -> Sequence[str]:
     return ()
 
 
-def accessor(cx: Context, node: tree.Expr) -> term.Term:
+def accessor(cx: Context, node: tree.Written) -> term.Term:
     """`.f` is `fn r -> r.f`."""
     assert isinstance(node, tree.Accessor)
     return _accessor(cx, node, cx.solver.type(node.span))
 
 
-def check_accessor(cx: Context, node: tree.Expr, expected: Type, blame: Blame | None) -> term.Term:
+def check_accessor(
+    cx: Context, node: tree.Written, expected: Type, blame: Blame | None
+) -> term.Term:
     assert isinstance(node, tree.Accessor)
     wanted = cx.resolved(expected)
     parameter = wanted.parameter if isinstance(wanted, Function) else cx.solver.type(node.span)

@@ -6,7 +6,7 @@ from alpha.base.dtype import Dtype
 from alpha.base.record import record
 from alpha.check.solver import Solver
 from alpha.core.dim import Dim
-from alpha.core.substitute import in_argument, in_dim, variables
+from alpha.core.substitute import in_argument, in_dim, in_element, in_shape, variables
 from alpha.core.type_text import element_text, shape_text, type_text
 from alpha.core.types import (
     Function,
@@ -35,14 +35,14 @@ class Shower:
 
     def shape(self, item: Shape) -> str:
         known = self.solver.known_shape(item)
-        return shape_text(in_argument(known, self._names(known)))  # type: ignore[arg-type]
+        return shape_text(in_shape(known, self._names(known)))
 
     def element(self, item: object) -> str:
         if isinstance(item, Dtype):
             return item.value
         if isinstance(item, Index | TypeVar):
             known = self.solver.element_head(item)
-            return element_text(in_argument(known, self._names(known)))  # type: ignore[arg-type]
+            return element_text(in_element(known, self._names(known)))
         return self.part(item)
 
     def part(self, item: object) -> str:

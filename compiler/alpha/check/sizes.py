@@ -10,14 +10,14 @@ from alpha.diagnostics.diagnostic import Diagnostic
 from alpha.syntax import tree
 
 
-def plain(node: tree.Expr | tree.Body) -> tree.Expr:
+def plain(node: tree.Written) -> tree.Written:
     """The expression of a body without local definitions; else a body, for which no rule of sizes fits."""
     if isinstance(node, tree.Body) and not node.lets:
         return node.value
-    return node  # type: ignore[return-value]
+    return node
 
 
-def formula(cx: Context, node: tree.Expr) -> Dim | Diagnostic:
+def formula(cx: Context, node: tree.Written) -> Dim | Diagnostic:
     """The polynomial an expression stands for, or why it is none."""
     spine: list[tree.Binary] = []
     first = plain(node)
@@ -48,7 +48,7 @@ def formula(cx: Context, node: tree.Expr) -> Dim | Diagnostic:
     return found
 
 
-def _atom(cx: Context, node: tree.Expr) -> Dim | Diagnostic:
+def _atom(cx: Context, node: tree.Written) -> Dim | Diagnostic:
     if isinstance(node, tree.Int):
         return Dim.constant(node.value)
     if isinstance(node, tree.Unary) and node.operator == "-":
@@ -64,7 +64,7 @@ def _atom(cx: Context, node: tree.Expr) -> Dim | Diagnostic:
     return errors_shapes.size_expression(node.span)
 
 
-def size(cx: Context, node: tree.Expr, least: int = 1) -> Dim | None:
+def size(cx: Context, node: tree.Written, least: int = 1) -> Dim | None:
     """A size that an operation takes; None if its fault is reported."""
     found = formula(cx, node)
     if isinstance(found, Diagnostic):
@@ -76,7 +76,7 @@ def size(cx: Context, node: tree.Expr, least: int = 1) -> Dim | None:
     return found
 
 
-def shape_literal(cx: Context, node: tree.Expr, name: str) -> tuple[Dim, ...] | None:
+def shape_literal(cx: Context, node: tree.Written, name: str) -> tuple[Dim, ...] | None:
     """The sizes of `[n, 4 * m]`; None if a fault is reported."""
     if not isinstance(node, tree.ListExpr):
         cx.fault = cx.report(errors_shapes.shape_literal(node.span, name))

@@ -118,7 +118,7 @@ class Solver:
             solution = self.types.get(item.name)
             if solution is None:
                 break
-            item = solution  # type: ignore[assignment]
+            item = solution  # type: ignore[assignment]  # an unknown is solved by something of its own kind
         return item
 
     def element_head(self, item: Element) -> Element:
@@ -126,7 +126,7 @@ class Solver:
             solution = self.types.get(item.name)
             if solution is None:
                 break
-            item = solution  # type: ignore[assignment]
+            item = solution  # type: ignore[assignment]  # as in `head`
         if type(item) is Index:
             return Index(self.known_dim(item.size))
         return item
@@ -182,6 +182,11 @@ class Solver:
         if type(item) is TypeVar and item.name[0] == "?":
             return self.unknowns[item.name].literal
         return None
+
+    def make_float(self, item: Type) -> None:
+        """`item`, the type of a literal, can only become a float's."""
+        assert isinstance(item, TypeVar)
+        self.unknowns[item.name].literal = "float"
 
     # ---- dimensions ------------------------------------------------------------------------------------------------
 

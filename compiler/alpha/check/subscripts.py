@@ -21,7 +21,7 @@ from alpha.syntax import tree
 _ONE = Dim.constant(1)
 
 
-def bracket(cx: Context, node: tree.Expr) -> term.Term:
+def bracket(cx: Context, node: tree.Written) -> term.Term:
     assert isinstance(node, tree.Bracket)
     head = node.value
     if isinstance(head, tree.Var) and cx.lookup(head.name) is None:
@@ -76,7 +76,7 @@ def _subscript(cx: Context, value: term.Term, node: tree.Bracket) -> term.Term:
         cx.unify(result, cx.refuse(node.span, diagnostic).type, node.span)
 
     cx.wait(Waiting(attempt, give_up, (value.type, result)))
-    return hole  # type: ignore[return-value]
+    return hole.term
 
 
 Bound = Dim | Diagnostic | None
@@ -167,7 +167,7 @@ def _inside(cx: Context, place: Dim, most: Dim, axis: Dim, what: str, span: Span
 # ---- einsum ----------------------------------------------------------------------------------------------------------
 
 
-def einsum(cx: Context, node: tree.Expr) -> term.Term:
+def einsum(cx: Context, node: tree.Written) -> term.Term:
     """Each letter has one size; the operands' types follow from the letters, so nothing waits."""
     assert isinstance(node, tree.Einsum)
     sizes: dict[str, tuple[Dim, Span]] = {}

@@ -301,7 +301,7 @@ def _optimizer(
         body = tree.Body((*lets, *body.lets), body.value, span=body.span)
     with cx.binding(inner):
         blame = Blame(update.name.span, "`update` gives every slot and the parameter `p`")
-        found = cx.check(body, result, blame)  # type: ignore[arg-type]
+        found = cx.check(body, result, blame)
     every = (*binders, *parameters)
     whole_types = (*configuration, *[_PARAMETER for _ in slots], *types)
     type_ = arrow(whole_types, result)

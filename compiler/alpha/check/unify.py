@@ -81,7 +81,9 @@ class Unifier:
             assert isinstance(right, Shape)
             self.shapes(left, right)
         elif isinstance(left, Dtype | Index) or isinstance(right, Dtype | Index):
-            self.elements(left, right)  # type: ignore[arg-type]
+            assert isinstance(left, Dtype | Index | TypeVar)
+            assert isinstance(right, Dtype | Index | TypeVar)
+            self.elements(left, right)
         else:
             assert not isinstance(right, Dim | Shape)
             self.types(left, right)

@@ -8,11 +8,11 @@ from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.check import errors_records, errors_shapes, errors_types
 from alpha.check.applications import Argument
-from alpha.check.axes import Axis, resolve
+from alpha.check.axes import resolve
 from alpha.check.broadcasting import Operand, is_settled, same_element
 from alpha.check.context import Context, scalar
 from alpha.check.entries import Hole, Waiting
-from alpha.check.form_parts import USAGE, fault, finish
+from alpha.check.form_parts import Form
 from alpha.check.operations import ALL
 from alpha.check.scope import ModelEntity
 from alpha.check.sizes import size
@@ -25,43 +25,31 @@ from alpha.diagnostics.diagnostic import Label
 from alpha.syntax import tree
 
 
-def concat(
-    cx: Context,
-    axes: tuple[Axis, ...] | None,
-    place: Span,
-    arguments: Sequence[Argument],
-    span: Span,
-) -> term.Term:
-    assert axes is not None
-    items = arguments[0] if len(arguments) == 1 else None
-    if not isinstance(items, tree.ListExpr) or not items.items:
-        return cx.refuse(span, errors_types.special_arguments(span, "concat", USAGE["concat"]))
+def concat(form: Form) -> term.Term:
+    cx, span = form.cx, form.span
+    (items,) = form.written
+    if form.operands or not isinstance(items, tree.ListExpr) or not items.items:
+        return form.misused()
     terms = tuple([cx.infer(item) for item in items.items])
     result = cx.solver.type(span)
     type_: Type = result
     for item in reversed(terms):
         type_ = Function(item.type, type_)
-    hole = Hole(place, type_)
+    hole = Hole(form.place, type_)
     operands = [Operand(t.type, t.span) for t in terms]
 
     def attempt() -> bool:
-        return _join(cx, axes, operands, result, hole, span)
+        return _join(form, operands, result, hole)
 
     def give_up() -> None:
         cx.unify(result, cx.refuse(span, errors_types.unknown_operand(span, "concat")).type, span)
 
     cx.wait(Waiting(attempt, give_up, (*[t.type for t in terms], result)))
-    return term.Apply(hole, terms, span=span, type=result)  # type: ignore[arg-type]
+    return term.Apply(hole.term, terms, span=span, type=result)
 
 
-def _join(
-    cx: Context,
-    axes: tuple[Axis, ...],
-    operands: Sequence[Operand],
-    result: Type,
-    hole: Hole,
-    span: Span,
-) -> bool:
+def _join(form: Form, operands: Sequence[Operand], result: Type, hole: Hole) -> bool:
+    cx, span = form.cx, form.span
     heads = [cx.solver.head(o.type) for o in operands]
     poisoned = next((h for h in heads if cx.is_poisoned(h)), None)
     if poisoned is not None:
@@ -71,23 +59,23 @@ def _join(
     for head, operand in zip(heads, operands, strict=True):
         if not isinstance(head, Tensor):
             cx.unify(head, Tensor(cx.solver.element(span), cx.solver.shape(span)), operand.span)
-            return cx.unify(result, fault(cx, span).type, span)
+            return cx.unify(result, form.fault().type, span)
     element = same_element(cx, operands, span)
     shapes = [cx.solver.known_shape(h.shape) for h in heads if isinstance(h, Tensor)]
-    places = resolve(cx, axes, shapes[0]) if element is not None else None
+    places = resolve(cx, form.axes, shapes[0]) if element is not None else None
     if element is None or places is None:
-        return cx.unify(result, fault(cx, span).type, span)
+        return cx.unify(result, form.fault().type, span)
     at = places[0] % len(shapes[0].axes)
     total = Dim(())
     for shape, operand in zip(shapes, operands, strict=True):
         if len(shape.axes) != len(shapes[0].axes) or shape.lead != shapes[0].lead:
             texts = cx.shower.shape(shape), cx.shower.shape(shapes[0])
             cx.fault = cx.report(errors_shapes.ranks(operand.span, *texts, ()))
-            return cx.unify(result, fault(cx, span).type, span)
+            return cx.unify(result, form.fault().type, span)
         for place, (one, two) in enumerate(zip(shape.axes, shapes[0].axes, strict=True)):
             labels = (Label(operands[0].span, f"this has shape `{cx.shower.shape(shapes[0])}`"),)
             if place != at and not cx.unify_dims(one, two, operand.span, labels):
-                return cx.unify(result, fault(cx, span).type, span)
+                return cx.unify(result, form.fault().type, span)
         total = total + shape.axes[at]
     sizes = list(shapes[0].axes)
     sizes[at] = total
@@ -95,16 +83,17 @@ def _join(
     return cx.unify(result, Tensor(element, Shape(tuple(sizes), shapes[0].lead)), span)
 
 
-def cast(cx: Context, place: Span, arguments: Sequence[Argument], span: Span) -> term.Term:
-    first = arguments[0]
+def cast(form: Form) -> term.Term:
+    cx, span = form.cx, form.span
+    (first,) = form.written
     if isinstance(first, tree.Var) and first.name == "index":
         return cx.refuse(span, errors_types.unchecked_index(span, "a cast", "index n"))
     target = DTYPES.get(first.name) if isinstance(first, tree.Var) else None
     if target is None:
-        return cx.refuse(span, errors_types.special_arguments(span, "cast", USAGE["cast"]))
+        return form.misused()
     parameter, result = cx.solver.type(span), cx.solver.type(span)
     type_ = Function(parameter, result)
-    head = term.Intrinsic("cast", arguments=(target,), span=place, type=type_)
+    head = term.Intrinsic("cast", arguments=(target,), span=form.place, type=type_)
 
     def attempt(default: bool = False) -> bool:
         item = cx.solver.head(parameter)
@@ -132,7 +121,7 @@ def cast(cx: Context, place: Span, arguments: Sequence[Argument], span: Span) ->
             cx.unify(result, cx.refuse(span, errors_types.unknown_operand(span, "cast")).type, span)
 
     cx.wait(Waiting(attempt, give_up, (parameter, result)))
-    return finish(cx, head, [], arguments[1:], place, span)
+    return form.applied(head)
 
 
 def model_value(cx: Context, model: ModelEntity, argument: Argument, span: Span) -> term.Term:
@@ -159,7 +148,8 @@ def model_value(cx: Context, model: ModelEntity, argument: Argument, span: Span)
     dims = [size(cx, given[d].value) for d in model.dims]
     good = tuple([d for d in dims if d is not None])
     if len(good) < len(dims):
-        return fault(cx, span)
+        assert cx.fault is not None
+        return cx.poisoned(span, cx.fault)
     cx.require_model(model, good, span)
     type_ = Named("Model", (Named(model.symbol, good),))
     return term.ModelValue(model.symbol, good, span=span, type=type_)

@@ -103,10 +103,10 @@ class TupleExpr(Node):
 
 @record
 class Field(Node):
-    """`value` is a `Body`, as behind every `=`; its type names what the checker may also meet there."""
+    """A parsed field has a `Body`, as behind every `=`; the checker also makes fields of plain expressions."""
 
     name: Name
-    value: Expr
+    value: Written
 
 
 @record
@@ -240,6 +240,9 @@ Expr = (
     Var | Con | Int | Float | Quantity | Text | Accessor | ListExpr | TupleExpr | RecordExpr | Select | Bracket
     | Apply | Unary | Binary | Pipe | Fn | If | Match | Einsum
 )  # fmt: skip
+
+Written = Expr | Body
+"""What may stand for a value: an expression, or a body where an opener lets local definitions come first."""
 
 # ---- patterns and parameters ---------------------------------------------------------------------------------------
 
