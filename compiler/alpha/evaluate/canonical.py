@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-
-import numpy
+import math
 
 from alpha.base.dtype import Dtype
 from alpha.core.term import Amount
@@ -13,7 +12,11 @@ from alpha.evaluate.policies import Settings
 from alpha.evaluate.system import Data, Tensor
 from alpha.evaluate.values import Initialiser, ListValue, Record, Scalar, TupleValue, Value, Variant
 from alpha.graph.node import Graph
+from alpha.graph.scalar import nearest
 from alpha.graph.text import to_text
+
+_F32_DIGITS = 10
+"""Nine digits tell any two f32 apart."""
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -23,8 +26,13 @@ def text(value: Json) -> str:
 
 
 def number(value: float, dtype: Dtype = Dtype.F32) -> str:
-    """The shortest decimal text that rounds to the value in its dtype."""
-    return str(numpy.float32(value)) if dtype is Dtype.F32 else repr(value)
+    """The value rounded to the fewest decimal digits that still give it in its dtype."""
+    if dtype is not Dtype.F32 or not math.isfinite(value):
+        return repr(value)
+    texts = (f"{value:.{digits}g}" for digits in range(1, _F32_DIGITS))
+    return repr(
+        float(next((text for text in texts if nearest(float(text), dtype) == value), value))
+    )
 
 
 def plain(value: Value) -> Json:

@@ -7,15 +7,13 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy
-
-from alpha.base.dtype import Dtype, TensorType
+from alpha.base.dtype import TensorType
 from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate import data_errors
-from alpha.evaluate.arrays import NUMPY, Array
 from alpha.evaluate.literals import DoesNotFit, converted
+from alpha.evaluate.storage import CODES
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 """The exponent has at most four digits: no dtype holds what a longer one says."""
@@ -54,8 +52,10 @@ def read(path: str, data: bytes, header: bool, span: Span) -> Table:
     return Table(path, tuple(rows[start:]), start + 1)
 
 
-def field(table: Table, name: str, columns: Sequence[int], type: TensorType, span: Span) -> Array:
-    """The column values of all rows as an array [rows, *type.shape] of the field's dtype."""
+def field(
+    table: Table, name: str, columns: Sequence[int], type: TensorType, span: Span
+) -> list[int | float]:
+    """The column values of all rows, row-major, each exactly a value of the field's dtype."""
     if len(columns) != type.count:
         raise Refused(
             data_errors.columns_do_not_fit(name, len(columns), str(type), type.count, span)
@@ -63,18 +63,15 @@ def field(table: Table, name: str, columns: Sequence[int], type: TensorType, spa
     for column in columns:
         if not 0 <= column < table.width:
             raise Refused(data_errors.column_outside(table.path, name, column, table.width, span))
-    if type.dtype not in NUMPY or type.dtype is Dtype.BOOL:
+    if type.dtype not in CODES:
         raise Refused(data_errors.field_type(name, str(type), span))
+    texts = [row[column] for row in table.rows for column in columns]
     known: dict[str, int | float] = {}
-    values = numpy.empty((len(table.rows), len(columns)), NUMPY[type.dtype])
-    for place, row in enumerate(table.rows):
-        for to, column in enumerate(columns):
-            text = row[column]
-            value = known.get(text)
-            if value is None:
-                value = known[text] = _value(table, place, column, text, type, span)
-            values[place, to] = value
-    return values.reshape((len(table.rows), *type.shape))
+    for number, text in enumerate(texts):
+        if text not in known:
+            place, to = divmod(number, len(columns))
+            known[text] = _value(table, place, columns[to], text, type, span)
+    return [known[text] for text in texts]
 
 
 def _value(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy
-
 from alpha.base.digest import sha256
 from alpha.base.dtype import TensorType
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
 from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate import csv, data_errors
-from alpha.evaluate.arrays import smallest
 from alpha.evaluate.files import FileAccess, FileFault
 from alpha.evaluate.policies import Settings
+from alpha.evaluate.storage import packed, smallest
 from alpha.evaluate.system import CsvLayout, Data, DataField, Tensor
 from alpha.evaluate.values import ListValue, Record, Scalar, Value
 
@@ -85,13 +83,9 @@ def _field(
     table: csv.Table, field: Tensor, columns: tuple[int, ...], bundle: bool, span: Span
 ) -> DataField:
     type = TensorType(field.type.dtype, field.type.shape[1:], field.type.bound)
-    rows = csv.field(table, field.name, columns, type, span)
-    stored = type.dtype
-    if bundle:
-        stored, rows = smallest(rows, type.dtype)
-    rows = numpy.ascontiguousarray(rows)
-    rows.setflags(write=False)
-    return DataField(field.name, type, stored, rows)
+    values = csv.field(table, field.name, columns, type, span)
+    stored = smallest(values, type.dtype) if bundle else type.dtype
+    return DataField(field.name, type, stored, packed(values, stored))
 
 
 def _check_counts(path: str, examples: int, settings: Settings) -> None:

@@ -16,14 +16,17 @@ Names of graph inputs and outputs are fixed, and every later level relies on the
 from __future__ import annotations
 
 from dataclasses import field
-
-import numpy
+from typing import TYPE_CHECKING
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.core.term import Amount
+from alpha.evaluate.storage import CODES
 from alpha.graph.node import Graph
+
+if TYPE_CHECKING:
+    import numpy
 
 
 @record
@@ -40,16 +43,22 @@ class DataField:
     """One field of all examples, converted for storage.
 
     `type` is one example's type in the batch (without the batch axis). `stored` is the smallest exact dtype that holds
-    every value when the policy bundles, else the batch dtype. `rows` is C-contiguous, `stored`-typed, with a leading
-    axis of all examples (held-out ones last).
+    every value when the policy bundles, else the batch dtype. `content` are the values of all examples (held-out ones
+    last), row-major and little-endian, each of the dtype `stored`.
     """
 
     name: str
     type: TensorType
     stored: Dtype
-    rows: numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.generic]] = field(
-        compare=False, repr=False
-    )
+    content: bytes = field(compare=False, repr=False)
+
+    @property
+    def rows(self) -> numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.generic]]:
+        """The values as an array with a leading axis of all examples. A build needs none, so numpy is loaded here."""
+        import numpy
+
+        flat = numpy.frombuffer(self.content, "<" + CODES[self.stored])
+        return flat.reshape((-1, *self.type.shape))
 
 
 @record

@@ -1,8 +1,10 @@
 """The exact meaning of operations on known scalars, so that folding one changes no bits (language page, section 12).
 
 A float of any dtype is a Python float that is exactly a value of that dtype; an integer dtype is a Python int in its
-range; `bool` is a bool. Arithmetic is one numpy operation on one scalar of the dtype, which IEEE-754 fixes; `fma` and
-roundings from wider values go through exact fractions. bf16 and f16 widen to f32, compute, and round once.
+range; `bool` is a bool. An operation on f32 is done in f64 and rounded: a second rounding changes nothing where the
+wider significand has more than twice the bits, for sums, products, quotients and square roots (Figueroa, "When is
+double rounding innocuous?", 1995). `fma` and other roundings from wider values go through exact fractions. bf16 and
+f16 widen to f32, compute, and round once.
 """
 
 from __future__ import annotations
@@ -11,8 +13,6 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-
-import numpy
 
 from alpha.base.dtype import Dtype
 from alpha.base.elementary import bits as table_bits
@@ -29,6 +29,8 @@ _PRECISION = {
 }
 """Bits of the significand, and the exponent of the smallest subnormal."""
 _LARGEST_EXPONENT = {Dtype.F64: 1024, Dtype.F32: 128, Dtype.BF16: 128, Dtype.F16: 16}
+_F32 = struct.Struct("<f")
+_I32 = struct.Struct("<i")
 
 
 def nearest(value: int | float | Fraction, dtype: Dtype) -> float:
@@ -138,10 +140,9 @@ def _float(
     if operation == "fma":
         return _narrow(fused(operands[0], operands[1], operands[2], wide), dtype)
     elementary = _ELEMENTARY.get(operation)
-    with numpy.errstate(all="ignore"):
-        if elementary is not None:
-            return _narrow(elementary(operands[0]), dtype)
-        return _narrow(_FLOAT[operation](_KINDS[wide], *operands), dtype)
+    if elementary is not None:
+        return _narrow(elementary(operands[0]), dtype)
+    return _narrow(_rounded(_FLOAT[operation](*operands), wide), dtype)
 
 
 def fused(a: float, b: float, c: float, dtype: Dtype) -> float:
@@ -158,22 +159,27 @@ def fused(a: float, b: float, c: float, dtype: Dtype) -> float:
 
 
 def _f32(value: float) -> float:
-    with numpy.errstate(all="ignore"):
-        return float(numpy.float32(value))
+    try:
+        rounded: float = _F32.unpack(_F32.pack(value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return rounded
+
+
+def _rounded(value: float, dtype: Dtype) -> float:
+    return value if dtype is Dtype.F64 else _f32(value)
 
 
 def _power(x: float, exponent: int, dtype: Dtype) -> float:
-    kind = _KINDS[dtype]
-    with numpy.errstate(all="ignore"):
-        if exponent < 0:
-            return float(kind(1) / kind(_power(x, -exponent, dtype)))
-        result, base = kind(1), kind(x)
-        while exponent:
-            if exponent & 1:
-                result = result * base
-            base = base * base
-            exponent >>= 1
-    return float(result)
+    if exponent < 0:
+        return _rounded(_quotient(1.0, _power(x, -exponent, dtype)), dtype)
+    result, base = 1.0, x
+    while exponent:
+        if exponent & 1:
+            result = _rounded(result * base, dtype)
+        base = _rounded(base * base, dtype)
+        exponent >>= 1
+    return result
 
 
 def _integer(
@@ -189,7 +195,31 @@ def _integer(
     return _wrap(_INTEGER[operation](*operands), dtype)
 
 
-def _maximum(kind: _Kind, a: float, b: float) -> float:
+# One operation on floats. IEEE's answers stand in where Python raises an exception.
+
+
+def _quotient(a: float, b: float) -> float:
+    if b:
+        return a / b
+    if a == 0 or math.isnan(a):
+        return math.nan
+    return math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
+
+
+def _root(x: float) -> float:
+    return math.nan if x < 0 else math.sqrt(x)
+
+
+def _floor(x: float) -> float:
+    return math.copysign(math.floor(x), x) if math.isfinite(x) else x
+
+
+def _round(x: float) -> float:
+    """To nearest, ties to even; a zero has the sign of `x`."""
+    return math.copysign(round(x), x) if math.isfinite(x) else x
+
+
+def _maximum(a: float, b: float) -> float:
     if math.isnan(a) or math.isnan(b):
         return math.nan
     if a == b:
@@ -197,16 +227,12 @@ def _maximum(kind: _Kind, a: float, b: float) -> float:
     return max(a, b)
 
 
-def _minimum(kind: _Kind, a: float, b: float) -> float:
-    return -_maximum(kind, -a, -b)
+def _minimum(a: float, b: float) -> float:
+    return -_maximum(-a, -b)
 
 
-def _sign(kind: _Kind, x: float) -> float:
+def _sign(x: float) -> float:
     return 1.0 if x > 0 else (-1.0 if x < 0 else x)
-
-
-def _round(kind: _Kind, x: float) -> float:
-    return float(numpy.rint(kind(x)))
 
 
 # Elementary functions on f32, step by step as section 12.4 writes them. `x` and every intermediate is exactly an f32.
@@ -225,12 +251,12 @@ def _fma(a: float, b: float, c: float) -> float:
 
 def _bits(value: float) -> int:
     """The bit pattern, as a signed 32-bit integer."""
-    found: int = struct.unpack("<i", struct.pack("<f", value))[0]
+    found: int = _I32.unpack(_F32.pack(value))[0]
     return found
 
 
 def _from_bits(bits: int) -> float:
-    found: float = struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
+    found: float = _F32.unpack((bits & 0xFFFFFFFF).to_bytes(4, "little"))[0]
     return found
 
 
@@ -287,7 +313,7 @@ def _tanh(x: float) -> float:
 
 
 def _divide(a: float, b: float) -> float:
-    return float(numpy.float32(a) / numpy.float32(b))
+    return _f32(_quotient(a, b))
 
 
 def _sigmoid(x: float) -> float:
@@ -324,11 +350,8 @@ def _sine(x: float, quarter: int) -> float:
 
 
 def _rsqrt(x: float) -> float:
-    return _divide(1.0, float(numpy.sqrt(numpy.float32(x))))
+    return _divide(1.0, _f32(_root(x)))
 
-
-_Kind = type[numpy.float32] | type[numpy.float64]
-_KINDS: dict[Dtype, _Kind] = {Dtype.F32: numpy.float32, Dtype.F64: numpy.float64}
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "equal": lambda a, b: a == b,
@@ -354,16 +377,16 @@ _INTEGER: dict[str, Callable[..., int]] = {
     "minimum": min,
 }
 _FLOAT: dict[str, Callable[..., float]] = {
-    "add": lambda kind, a, b: float(kind(a) + kind(b)),
-    "sub": lambda kind, a, b: float(kind(a) - kind(b)),
-    "mul": lambda kind, a, b: float(kind(a) * kind(b)),
-    "div": lambda kind, a, b: float(kind(a) / kind(b)),
-    "neg": lambda kind, a: -a,
-    "abs": lambda kind, a: abs(a),
-    "sqrt": lambda kind, a: float(numpy.sqrt(kind(a))),
-    "relu": lambda kind, x: 0.0 if x <= 0 else x,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": _quotient,
+    "neg": lambda a: -a,
+    "abs": abs,
+    "sqrt": _root,
+    "relu": lambda x: 0.0 if x <= 0 else x,
     "sign": _sign,
-    "floor": lambda kind, x: float(numpy.floor(kind(x))),
+    "floor": _floor,
     "round": _round,
     "maximum": _maximum,
     "minimum": _minimum,

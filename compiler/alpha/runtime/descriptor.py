@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 
-import numpy
-
 import alpha
 from alpha.base.digest import sha256_text
 from alpha.base.dtype import Dtype, TensorType
@@ -13,7 +11,7 @@ from alpha.base.host import HostTarget
 from alpha.base.record import record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.diagnostics.not_yet import not_yet
-from alpha.evaluate.system import DataField, System
+from alpha.evaluate.system import System
 from alpha.plan.plan import Buffer, Plan, ProgramPlan
 from alpha.runtime import abi
 from alpha.runtime.tables import Address, Row, Tables
@@ -240,7 +238,7 @@ def _fields(
         content = Address(None)
         if system.bundle:
             symbol = f"alpha_data_{position}"
-            blobs.append(DataBlob(symbol, _bytes(field), 64))
+            blobs.append(DataBlob(symbol, field.content, 64))
             content = tables.data(symbol)
         columns = system.data.layout.columns[position] if not system.bundle else ()
         rows.append(
@@ -257,11 +255,6 @@ def _fields(
             }
         )
     return tables.rows("system.fields", abi.FIELD, rows), tuple(blobs)
-
-
-def _bytes(field: DataField) -> bytes:
-    little = field.rows.dtype.newbyteorder("<")
-    return numpy.ascontiguousarray(field.rows, dtype=little).tobytes()
 
 
 def _metrics(

@@ -91,6 +91,8 @@ def tiny_system(
     shuffle: str = "EachEpoch",
 ) -> System:
     stored = Dtype.U8 if bundle else None
+    image = images().astype("u1" if bundle else "<f4").tobytes()
+    label = labels().astype("u1" if bundle else "<i4").tobytes()
     content = csv_text() if data is None else data
     return System(
         name="Tiny.Run.baseline",
@@ -107,10 +109,8 @@ def tiny_system(
             digest=sha256(content),
             examples=EXAMPLES,
             fields=(
-                DataField("image", TensorType(Dtype.F32, (4,)), stored or Dtype.F32, images()),
-                DataField(
-                    "label", TensorType(Dtype.I32, (), bound=3), stored or Dtype.I32, labels()
-                ),
+                DataField("image", TensorType(Dtype.F32, (4,)), stored or Dtype.F32, image),
+                DataField("label", TensorType(Dtype.I32, (), bound=3), stored or Dtype.I32, label),
             ),
             layout=CsvLayout(False, ((0, 1, 2, 3), (4,))),
         ),

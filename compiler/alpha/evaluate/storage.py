@@ -1,0 +1,48 @@
+"""How the values of a data field are stored: as little-endian numbers of the smallest exact dtype."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+
+from alpha.base.dtype import Dtype
+from alpha.graph.scalar import limits
+
+CODES = {
+    Dtype.F64: "d",
+    Dtype.F32: "f",
+    Dtype.F16: "e",
+    Dtype.I64: "q",
+    Dtype.I32: "i",
+    Dtype.U32: "I",
+    Dtype.U8: "B",
+}
+"""The dtypes of which data is read, with their codes of `struct` and numpy. Neither has bf16."""
+
+_NARROW = (Dtype.U8, Dtype.I32, Dtype.U32)
+
+
+def smallest(values: Sequence[int | float], dtype: Dtype) -> Dtype:
+    """The smallest integer dtype that holds every value exactly, else the dtype itself.
+
+    A negative zero is no integer, so a field that holds one keeps its dtype.
+    """
+    different = set(values)
+    if 0 in different and any(value == 0 and math.copysign(1, value) < 0 for value in values):
+        return dtype
+    if not all(math.isfinite(value) and value == int(value) for value in different):
+        return dtype
+    lowest, highest = min(different), max(different)
+    for narrow in _NARROW:
+        low, high = limits(narrow)
+        if narrow.size < dtype.size and low <= lowest and highest <= high:
+            return narrow
+    return dtype
+
+
+def packed(values: Sequence[int | float], dtype: Dtype) -> bytes:
+    """The values, each exactly one of `dtype`, one after the other."""
+    if dtype.is_integer:
+        values = [int(value) for value in values]
+    return struct.pack(f"<{len(values)}{CODES[dtype]}", *values)
