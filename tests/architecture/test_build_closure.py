@@ -13,6 +13,7 @@ import pytest
 
 from alpha.base.digest import sha256
 from alpha.driver.manifest import stated_digests
+from packages import ROWS, TINY, write_package
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -103,6 +104,23 @@ def test_the_bytes_do_not_depend_on_the_folder_the_locale_or_the_reference(
     watched_build(copied, there)
     for name in ("digits", "digits.manifest.json", "digits.report.json", "DigitsArtifact.alpha"):
         assert (here / "build" / name).read_bytes() == (there / "build" / name).read_bytes(), name
+
+
+@pytest.mark.slow
+def test_the_bytes_do_not_depend_on_the_name_of_the_package(tmp_path: Path) -> None:
+    outputs = []
+    for name in ("one", "another"):
+        write_package(tmp_path / name, {"Tiny.Run": TINY}, {"Tiny/rows.csv": ROWS})
+        subprocess.run(
+            [sys.executable, "-m", "alpha", "build", "Tiny"], cwd=tmp_path / name, check=True
+        )
+        build = tmp_path / name / "build"
+        outputs.append({path.name: path.read_bytes() for path in build.iterdir()})
+        document = json.loads(outputs[-1]["tiny.manifest.json"])
+        stated = stated_digests(document)
+        assert stated is not None
+        assert ("lock", "alpha.lock") in stated[1]
+    assert outputs[0] == outputs[1]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from alpha.check.modules import LoadedModule
 from alpha.driver.artifact_module import Statement
 from alpha.driver.manifest import DIRECT_BY_DEFAULT, Contents, Input
 from alpha.driver.outcome import Build
-from alpha.driver.packages import LOCK
+from alpha.driver.packages import LOCK, SUFFIX
 from alpha.driver.plan_json import plan_text
 from alpha.evaluate.files import FileAccess
 
@@ -104,17 +104,16 @@ def _code(place: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _locks(modules: Sequence[LoadedModule], access: FileAccess) -> list[Input]:
-    """The locks beside the source roots of the modules, or above them, where evaluation looks files up."""
+    """The locks of the source roots of the modules, where evaluation looks files up."""
     if not access.reads:
         return []
     found: dict[Path, Input] = {}
     for module in modules:
         if module.name.endswith(".Run") or not module.shipped:
-            root = module.path.parents[module.name.count(".")]
-            for folder in (root, root.parent):
-                lock = folder / LOCK
-                if lock.is_file() and lock not in found:
-                    label = f"{root.name}/{LOCK}" if folder == root and root.name else LOCK
-                    found[lock] = Input("lock", label, sha256(lock.read_bytes()))
-                    break
+            lock = module.path.parents[module.name.count(".")] / LOCK
+            if lock.is_file() and lock not in found:
+                # named like the module: the package's folder may have any name and leaves no trace
+                below = "/".join(module.name.split(".")) + SUFFIX
+                label = module.source.path.removesuffix(below) + LOCK
+                found[lock] = Input("lock", label, sha256(lock.read_bytes()))
     return list(found.values())
