@@ -187,13 +187,25 @@ def literal(span: Span, written: str, dtype: str) -> Diagnostic:
     )
 
 
+_WHENCE = "an index comes from `argmax`, `positions`, or a data source that has proved its range"
+
+
 def unchecked_index(span: Span, found: str, wanted: str, labels: Labels = ()) -> Diagnostic:
     return Diagnostic(
         "E0403",
         f"`{found}` is not known to be below the size, so it is no `{wanted}`",
         span,
         labels,
-        "an index comes from `argmax`, `positions`, or a data source that has proved its range",
+        _WHENCE,
+    )
+
+
+def index_cast(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0403",
+        "a cast does not show that a number is below the size, so it makes no `index n`",
+        span,
+        cause=_WHENCE,
     )
 
 

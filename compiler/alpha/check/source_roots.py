@@ -13,6 +13,9 @@ from alpha.diagnostics.diagnostic import Refused
 
 SUFFIX = ".alpha"
 PACKAGE_FILE = "alpha.toml"
+INNER_ROOTS = ("systems", "platforms")
+"""Folders of a package that are source roots of their own."""
+
 _PART = re.compile(r"[A-Z][A-Za-z0-9_]*")
 
 
@@ -62,13 +65,7 @@ class SourceRoots:
         """
         if package is not None and package.resolve().name == "reference":
             raise Refused(errors.reference_root(package.name))
-        own: list[tuple[str, Path]] = []
-        if package is not None:
-            own = [
-                ("", package),
-                ("systems/", package / "systems"),
-                ("platforms/", package / "platforms"),
-            ]
+        own = own_folders(package) if package is not None else []
         shipped = shipped_folders() if shipped is None else shipped
         shipped_places = {folder.resolve() for _, folder in shipped}
         roots: dict[Path, Root] = {}
@@ -95,7 +92,7 @@ class SourceRoots:
         """All modules by name, sorted; of a name that several roots have, the first root's."""
         found: dict[str, Found] = {}
         for root in self.roots:
-            for name, file in _files(root.folder):
+            for name, file in modules_below(root.folder, root.folder):
                 found.setdefault(name, Found(root, file))
         return dict(sorted(found.items()))
 
@@ -131,9 +128,22 @@ def find_systems(roots: SourceRoots) -> tuple[str, ...]:
     return tuple(sorted(system for system, _, last in runs if system and last == "Run"))
 
 
-def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Modules below a folder. Folders whose names are no module names are not searched, and none is searched twice."""
-    pending: list[tuple[tuple[str, ...], Path]] = [((), folder)]
+def is_module_name(part: str) -> bool:
+    """Whether a folder or a file's stem can be part of a module's name."""
+    return _PART.fullmatch(part) is not None
+
+
+def own_folders(package: Path) -> list[tuple[str, Path]]:
+    """The folders of a package that may be its source roots, in order, with their labels; they need not exist."""
+    return [("", package), *((f"{name}/", package / name) for name in INNER_ROOTS)]
+
+
+def modules_below(folder: Path, root: Path) -> Iterator[tuple[str, Path]]:
+    """Names and files of the modules in and below `folder` of a source root.
+
+    Folders whose names are no module names are not searched, and none is searched twice.
+    """
+    pending: list[tuple[tuple[str, ...], Path]] = [(folder.relative_to(root).parts, folder)]
     seen: set[Path] = set()
     while pending:
         parts, place = pending.pop()
@@ -146,9 +156,9 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
         except OSError:
             continue  # a module in it that is asked for by name is reported then
         for entry in entries:
-            if entry.suffix == SUFFIX and _PART.fullmatch(entry.stem):
+            if entry.suffix == SUFFIX and is_module_name(entry.stem):
                 yield ".".join((*parts, entry.stem)), entry
-            elif _PART.fullmatch(entry.name) and entry.is_dir():
+            elif is_module_name(entry.name) and entry.is_dir():
                 pending.append(((*parts, entry.name), entry))
 
 

@@ -87,7 +87,7 @@ def cast(form: Form) -> term.Term:
     cx, span = form.cx, form.span
     (first,) = form.written
     if isinstance(first, tree.Var) and first.name == "index":
-        return cx.refuse(span, errors_types.unchecked_index(span, "a cast", "index n"))
+        return cx.refuse(span, errors_types.index_cast(span))
     target = DTYPES.get(first.name) if isinstance(first, tree.Var) else None
     if target is None:
         return form.misused()

@@ -6,10 +6,11 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from alpha.check.source_roots import SUFFIX, modules_below
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.driver.artifact import OutputFile, write_all
 from alpha.driver.errors import UsageError, reason
-from alpha.driver.packages import SUFFIX, modules_below, own_roots
+from alpha.driver.packages import own_roots
 from alpha.syntax.format import format_module
 from alpha.syntax.parse import parse_module
 from alpha.syntax.source import read_source
@@ -49,7 +50,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if path.is_dir():
             for root in own_roots(path):
-                found += [file for _, file in modules_below(root, root)]
+                found += [file for _, file in sorted(modules_below(root, root))]
         elif not path.exists():
             raise UsageError(f"there is no file or folder `{path}`")
         elif path.suffix != SUFFIX:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path, PurePosixPath
 
 from alpha.base.digest import sha256
-from alpha.base.record import record
+from alpha.base.record import fields, is_record, record
 from alpha.base.span import Span
+from alpha.check.source_roots import modules_below
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.driver import errors
 from alpha.driver.artifact import OutputFile, write_all
-from alpha.driver.packages import LOCK, modules_below, own_roots
+from alpha.driver.errors import UsageError, reason
+from alpha.driver.packages import own_roots
+from alpha.evaluate.files import LOCK
 from alpha.syntax import tree
 from alpha.syntax.parse import parse_module
 from alpha.syntax.source import read_source
@@ -90,10 +92,12 @@ def _file_fields(call: tree.Apply) -> Iterator[Citation]:
 
 def _lock_text(root: Path, diagnostics: Diagnostics) -> str:
     digests: dict[str, str] = {}
-    for _, file in modules_below(root, root):
+    for _, file in sorted(modules_below(root, root)):
+        shown = str(file.relative_to(root))
         try:
-            shown = str(file.relative_to(root))
             module = parse_module(read_source(file.read_bytes(), shown))
+        except OSError as failure:
+            raise UsageError(f"cannot read `{shown}`: {reason(failure)}") from failure
         except Refused as refused:
             for diagnostic in refused.diagnostics:
                 diagnostics.report(diagnostic)
@@ -121,6 +125,6 @@ def _nodes(start: object) -> Iterator[object]:
         node = pending.pop()
         if isinstance(node, tuple):
             pending += reversed(node)
-        elif is_dataclass(node) and isinstance(node, tree.Node):
+        elif is_record(node) and isinstance(node, tree.Node):
             yield node
             pending += [getattr(node, f.name) for f in reversed(fields(node)) if f.name != "span"]

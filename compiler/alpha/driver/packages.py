@@ -1,24 +1,30 @@
-"""Packages and the modules in them: which folder a path belongs to, and which modules lie below it."""
+"""What a command line names: the package that a path belongs to, and the modules that it chooses there."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from alpha.check.source_roots import (
+    INNER_ROOTS,
+    PACKAGE_FILE,
+    SUFFIX,
+    is_module_name,
+    modules_below,
+    own_folders,
+)
 from alpha.driver.errors import UsageError
+from alpha.evaluate.files import LOCK
 
-SUFFIX = ".alpha"
-LOCK = "alpha.lock"
-INNER_ROOTS = ("systems", "platforms")
-"""Folders of a package that are source roots of their own."""
-
-_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
-
-
-def is_module_name(part: str) -> bool:
-    """Whether a folder or a file's stem can be part of a module's name."""
-    return _NAME.fullmatch(part) is not None
+__all__ = [
+    "LOCK",
+    "SUFFIX",
+    "current_folder",
+    "is_dotted_name",
+    "own_roots",
+    "package_of",
+    "paths_and_names",
+]
 
 
 def is_dotted_name(name: str) -> bool:
@@ -48,26 +54,12 @@ def current_folder() -> Path:
 
 def own_roots(package: Path) -> list[Path]:
     """The package's own source roots that exist, in order."""
-    return [root for root in (package, *(package / name for name in INNER_ROOTS)) if root.is_dir()]
+    return [folder for _, folder in own_folders(package) if folder.is_dir()]
 
 
-def modules_below(folder: Path, root: Path) -> Iterator[tuple[str, Path]]:
-    """Names and files of the modules in and below `folder` of a source root, sorted by name.
-
-    Folders whose names are no module names are not searched.
-    """
-    prefix = folder.relative_to(root).parts
-    found: list[tuple[str, Path]] = []
-    pending = [(folder, prefix)]
-    while pending:
-        place, parts = pending.pop()
-        for entry in sorted(place.iterdir()):
-            if entry.is_dir():
-                if is_module_name(entry.name):
-                    pending.append((entry, (*parts, entry.name)))
-            elif entry.suffix == SUFFIX and is_module_name(entry.stem):
-                found.append((".".join((*parts, entry.stem)), entry))
-    yield from sorted(found)
+def names_below(folder: Path, root: Path) -> list[str]:
+    """The names of the modules in and below `folder` of a source root, sorted."""
+    return sorted(name for name, _ in modules_below(folder, root))
 
 
 def package_of(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
@@ -90,9 +82,9 @@ def package_of(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
             chosen.append(".".join(real.relative_to(root).with_suffix("").parts))
         elif real == packages[-1]:
             for own in own_roots(real):
-                chosen += [name for name, _ in modules_below(own, own)]
+                chosen += names_below(own, own)
         else:
-            chosen += [name for name, _ in modules_below(real, root)]
+            chosen += names_below(real, root)
     if len(set(packages)) > 1:
         raise UsageError("the paths belong to different packages; check them one by one")
     if not chosen:
@@ -113,4 +105,4 @@ def _root_of(real: Path) -> Path:
 
 
 def _marks_package(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in ("alpha.toml", LOCK))
+    return any((folder / name).is_file() for name in (PACKAGE_FILE, LOCK))
