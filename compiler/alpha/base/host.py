@@ -10,7 +10,8 @@ class HostTarget:
     """A Linux host that Alpha emits executables for.
 
     `cpu` and `features` are LLVM's names and never those of the build host; `machine` the ELF machine number; `page`
-    the largest page size the executable must load under; `cpu_level` the `cpu-level` demand of its code.
+    the largest page size the executable must load under; `cpu_level` the `cpu-level` demand of its code. `profile` is
+    the symbol of the profile that a build without a pairing takes, `suffix` what its output's name ends in.
     """
 
     name: str
@@ -21,3 +22,5 @@ class HostTarget:
     page: int
     cpu_level: int
     scheduled: bool
+    profile: str
+    suffix: str

@@ -24,7 +24,7 @@ def planned(session: Session, request: Request) -> Build:
         front.evaluator.system(policy_of(front.program, selection, request))
     host = resolve(target, request.direct)
     require_kind(request.emit, host)
-    choice = paired(front.program, front.evaluator, selection, request, pairing)
+    choice = paired(front.program, front.evaluator, selection, request, pairing, host)
     system = front.evaluator.system(choice.policy)
     profile = front.evaluator.profile(choice.profile)
     plan, kernels = front.planner.plan(system, host)

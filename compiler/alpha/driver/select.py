@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from alpha.base.host import HostTarget
 from alpha.base.record import record
 from alpha.check.modules import SourceRoots, find_systems
 from alpha.core import term as core
@@ -18,17 +19,9 @@ from alpha.driver.errors import UsageError
 from alpha.driver.packages import is_dotted_name
 from alpha.driver.request import Request
 from alpha.evaluate.evaluator import Evaluator, Pairing
+from alpha.targets import HOSTS
 from alpha.targets.errors import contradicts
 from alpha.targets.names import DEFAULT
-
-GENERIC = {
-    "x86_64-linux": "Platform.Linux.X8664.generic",
-    "aarch64-linux": "Platform.Linux.AArch64.generic",
-}
-"""The profile of the default pairing, by target."""
-
-SUFFIXES = {"aarch64-linux": "-aarch64"}
-"""What the output name of a default pairing has behind the system's name."""
 
 
 @record
@@ -68,7 +61,7 @@ def select(roots: SourceRoots, request: Request) -> Selection:
         build = tuple(module for module in known if module.startswith(f"{name}.Build."))
         if request.policy is not None:
             build = ()
-        generic = [GENERIC[target].rpartition(".")[0]] if target in GENERIC else []
+        generic = [host.profile.rpartition(".")[0] for host in HOSTS if host.name == target]
         return Selection(name, name, (f"{name}.Run", *build, *generic), build, target)
     if name in known:
         if request.policy is not None:
@@ -115,15 +108,16 @@ def paired(
     selection: Selection,
     request: Request,
     pairing: core.Pairing | None,
+    host: HostTarget,
 ) -> Choice:
-    """The pairing as it is declared, its condition evaluated; or the default pairing."""
+    """The pairing as it is declared, its condition evaluated; or the default pairing of `host`."""
     if pairing is not None:
         known = evaluator.pairing(pairing.symbol)
         return Choice(known.system, known.device, known.output, known.artifact, known)
     policy = policy_of(program, selection, request)
-    output = selection.system.rpartition(".")[2].lower() + SUFFIXES.get(selection.target, "")
+    output = selection.system.rpartition(".")[2].lower() + host.suffix
     artifact = "".join(part.capitalize() for part in output.split("-")) + "Artifact.alpha"
-    return Choice(policy, GENERIC[selection.target], output, artifact)
+    return Choice(policy, host.profile, output, artifact)
 
 
 def policy_of(program: core.Program, selection: Selection, request: Request) -> str:

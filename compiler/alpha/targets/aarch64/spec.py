@@ -11,4 +11,6 @@ AARCH64_LINUX = HostTarget(
     page=65536,
     cpu_level=80,
     scheduled=False,
+    profile="Platform.Linux.AArch64.generic",
+    suffix="-aarch64",
 )

@@ -11,4 +11,6 @@ X86_64_LINUX = HostTarget(
     page=4096,
     cpu_level=3,
     scheduled=False,
+    profile="Platform.Linux.X8664.generic",
+    suffix="",
 )
