@@ -39,6 +39,14 @@ def test_an_unknown_name_comes_with_the_closest() -> None:
     assert found.fixes[0].span.text == "sigmoud"
 
 
+def test_an_unknown_name_of_the_library_comes_with_its_import() -> None:
+    found = only("rate : u32 -> f32\nrate = constant 0.1")
+    assert found.hints == ("`Alpha.Schedule` has it: `import Alpha.Schedule (constant)`",)
+    assert found.fixes == ()
+    found = only("type Settings = { inner : AdamW }")
+    assert found.hints == ("`Alpha.Optim` has it: `import Alpha.Optim (AdamW)`",)
+
+
 def test_an_argument_blames_the_function_that_takes_it() -> None:
     found = only('f : Int -> Int\nf n = n\n\ng : Int\ng = f "a"')
     assert found.span is not None and found.span.text == '"a"'

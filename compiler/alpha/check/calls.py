@@ -17,6 +17,7 @@ from alpha.check.entries import (
     OwnParameter,
     Variable,
 )
+from alpha.check.library_names import exposing
 from alpha.check.operations import FORMS, ORDINARY_DTYPES, SPECIAL
 from alpha.check.scope import ConstructorEntity, ModelEntity, ModuleScope, Value
 from alpha.check.solver import INT
@@ -42,7 +43,10 @@ def variable(cx: Context, node: tree.Written) -> term.Term:
     if node.name in DTYPES:
         return cx.refuse(node.span, errors_names.dtype_as_value(node.span, node.name))
     known = [*cx.locals, *cx.scope.value_names(), *SPECIAL, *FORMS]
-    return cx.refuse(node.span, errors_names.unknown(node.span, node.name, "value", known))
+    return cx.refuse(
+        node.span,
+        errors_names.unknown(node.span, node.name, "value", known, exposing(node.name)),
+    )
 
 
 def use(cx: Context, name: str, entry: Entry | Value, span: Span) -> term.Term:

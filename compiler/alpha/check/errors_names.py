@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity
@@ -27,14 +27,18 @@ def replacements(span: Span, name: str, known: Iterable[str]) -> tuple[Fix, ...]
     return tuple(Fix(f"write `{n}`", span, n) for n in closest(name, known)[:1])
 
 
-def unknown(span: Span, name: str, what: str, known: Iterable[str]) -> Diagnostic:
-    known = [n for n in known if n != name]
+def unknown(
+    span: Span, name: str, what: str, known: Iterable[str], exposing: Sequence[str] = ()
+) -> Diagnostic:
+    """`exposing` are modules from which the name could be imported; they are likelier than a slip of the hand."""
+    known = [] if exposing else [n for n in known if n != name]
+    imports = tuple(f"`{module}` has it: `import {module} ({name})`" for module in exposing)
     return Diagnostic(
         "E0101",
         f"nothing named `{name}` is in scope here",
         span,
         cause=f"`{name}` is used as {_article(what)}, and no definition, import or prelude name of that kind has it",
-        hints=did_you_mean(name, known),
+        hints=imports or did_you_mean(name, known),
         fixes=replacements(span, name, known),
     )
 

@@ -10,6 +10,7 @@ from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.check import errors_kinds, errors_names, errors_shapes
 from alpha.check.builtin import AMOUNT_UNITS
+from alpha.check.library_names import exposing
 from alpha.check.scope import AliasEntity, ModelEntity, ModuleScope, TypeEntity
 from alpha.check.solver import AMOUNT, BOOL, SCALAR
 from alpha.core.dim import Dim
@@ -135,7 +136,8 @@ class TypeReader:
                 if name in AMOUNT_UNITS and not arguments:
                     return AMOUNT
             names = [*self.scope.types, *[n for s in self.scope.outer for n in s.types], "Tensor"]
-            return self._poison(errors_names.unknown(head.span, name, "type", names))
+            elsewhere = exposing(name) if len(head.path) == 1 else ()
+            return self._poison(errors_names.unknown(head.span, name, "type", names, elsewhere))
         if isinstance(entity, ModelEntity):
             kinds = entity.kinds
         else:
