@@ -38,6 +38,8 @@ def build(
 
     output = Output(form)
     with Session.open(current_folder()) as session:
+        if emit == "exe":
+            session.runtime.foresee(target)
         if emit != "llvm":
             session.worker.start()
         from alpha.driver.pipeline import build as build_system

@@ -16,8 +16,7 @@ from alpha.base.host import HostTarget
 from alpha.codegen.errors import died, rejected
 from alpha.codegen.frames import Header, read_frame, write_frame
 
-COMMAND = (sys.executable, "-P", "-m", "alpha.codegen.worker_main")
-"""`-P`: modules are found where the compiler found its own, never in the current folder."""
+MODULE = "alpha.codegen.worker_main"
 WAIT_SECONDS = 10.0
 
 
@@ -27,10 +26,14 @@ class Worker:
     It starts with `start` or when it is entered, and loads LLVM while the compiler works on. A module that LLVM
     refuses raises CodegenFault, and one on which the process dies WorkerDied; both save the module in `crashes` (the
     system's folder for temporary files if None) and name the file. After a death the next module gets a new process.
+    `module` is what the process runs; `begin` and `finish` are the halves of a request, for work beside it.
     """
 
-    def __init__(self, crashes: Path | None = None) -> None:
+    def __init__(self, crashes: Path | None = None, module: str = MODULE) -> None:
         self._crashes = crashes
+        # `-P`: modules are found where the compiler found its own, never in the current folder.
+        self._command = (sys.executable, "-P", "-m", module)
+        self._sent = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._words: IO[bytes] | None = None
 
@@ -40,7 +43,7 @@ class Worker:
             return
         self._words = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            COMMAND,
+            self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._words,
@@ -50,11 +53,19 @@ class Worker:
 
     def compile(self, ir: str, host: HostTarget, level: int = 1) -> bytes:
         """The object file of a module. `level` is the code generator's, 0 to 3; no other passes run."""
-        return self._answer("object", ir, host, level)
+        self.begin("object", ir, host, level)
+        return self.finish()
 
     def assembly(self, ir: str, host: HostTarget, level: int = 1) -> str:
         """The assembly text of a module."""
-        return self._answer("assembly", ir, host, level).decode("utf-8")
+        self.begin("assembly", ir, host, level)
+        return self.finish().decode("utf-8")
+
+    def abandon(self) -> None:
+        """Ends the process in the middle of whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+        self.close()
 
     def close(self) -> None:
         """Ends the process and waits for it."""
@@ -86,10 +97,11 @@ class Worker:
     ) -> None:
         self.close()
 
-    def _answer(self, action: str, ir: str, host: HostTarget, level: int) -> bytes:
+    def begin(self, action: str, ir: str, host: HostTarget, level: int) -> None:
+        """Sends a module; returns when the process has read it. One at a time."""
         self.start()
         process = self._process
-        assert process is not None and process.stdin is not None and process.stdout is not None
+        assert process is not None and process.stdin is not None
         header: Header = {
             "action": action,
             "triple": host.triple,
@@ -97,8 +109,16 @@ class Worker:
             "features": host.features,
             "level": level,
         }
-        try:
+        self._sent = ir
+        # A process that is gone is noticed when its answer is missing.
+        with contextlib.suppress(OSError):
             write_frame(process.stdin, header, ir.encode("utf-8"))
+
+    def finish(self) -> bytes:
+        """What the process made of the module that was sent last."""
+        process, ir = self._process, self._sent
+        assert process is not None and process.stdout is not None
+        try:
             answer = read_frame(process.stdout)
         except OSError:
             answer = None

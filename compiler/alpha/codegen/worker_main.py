@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import BinaryIO
 
 import llvmlite.binding as llvm
@@ -34,25 +35,26 @@ def compiled(header: Header, ir: str) -> bytes:
     return machine.emit_object(module)
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+def serve(requests: BinaryIO, answers: BinaryIO, make: Callable[[Header, str], bytes]) -> None:
     while (frame := read_frame(requests)) is not None:
         header, body = frame
         try:
-            result = compiled(header, body.decode("utf-8"))
+            result = make(header, body.decode("utf-8"))
         except RuntimeError as error:
             write_frame(answers, {"status": "error"}, str(error).encode("utf-8"))
         else:
             write_frame(answers, {"status": "done"}, result)
 
 
-def main() -> None:
+def run(make: Callable[[Header, str], bytes]) -> None:
+    """Answers every request of the standard input with what `make` gives for it."""
     # Whatever else prints to the standard output must not land between frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    serve(sys.stdin.buffer, answers)
+    serve(sys.stdin.buffer, answers, make)
 
 
 if __name__ == "__main__":
-    main()
+    run(compiled)

@@ -26,12 +26,17 @@ class Cache:
 
     def get(self, *key: str, make: Callable[[], bytes]) -> bytes:
         """The payload for `key`: all texts that determine it, compiler and tool versions included."""
-        entry = self.folder / sha256("\0".join(key).encode())
-        found = _read(entry)
+        found = self.find(*key)
         if found is None:
             found = make()
-            _write(entry, found)
+            _write(self._entry(key), found)
         return found
+
+    def find(self, *key: str) -> bytes | None:
+        return _read(self._entry(key))
+
+    def _entry(self, key: tuple[str, ...]) -> Path:
+        return self.folder / sha256("\0".join(key).encode())
 
 
 def user_cache(environment: Mapping[str, str]) -> Path:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.metadata import version
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from collections.abc import Sequence
 from pathlib import Path
 
 from alpha import __version__
 from alpha.base.digest import sha256, sha256_text
 from alpha.check.modules import LoadedModule
 from alpha.driver.artifact_module import Statement
+from alpha.driver.identity import compiler_digest, llvmlite_version
 from alpha.driver.manifest import DIRECT_BY_DEFAULT, Contents, Input
 from alpha.driver.outcome import Build
 from alpha.driver.packages import LOCK, SUFFIX
 from alpha.driver.plan_json import plan_text
 from alpha.evaluate.files import FileAccess
-
-_CODE = frozenset({".py", ".lark", ".json", ".toml", ".rt", ".o"})
-_DATA = frozenset({"library", "shipped", "pages", "__pycache__"})
 
 
 def inputs_of(modules: Sequence[LoadedModule], access: FileAccess) -> tuple[Input, ...]:
@@ -75,32 +69,6 @@ def statement_of(work: Build, contents: Contents) -> Statement:
         supplies=work.profile.supplies,
         digests=tuple(digests),
     )
-
-
-@cache
-def llvmlite_version() -> str:
-    """The version of the LLVM binding, read from its metadata: only the worker imports it."""
-    return version("llvmlite")
-
-
-@cache
-def compiler_digest(*folders: str) -> str:
-    """The digest of the code of the compiler, or of some folders of it; the same wherever it lies."""
-    package = files("alpha")
-    places = [package.joinpath(folder) for folder in folders] or [package]
-    lines = [
-        f"{sha256(data)}  {name}" for place in places for name, data in _code(place, place.name)
-    ]
-    return sha256_text("\n".join(sorted(lines)))
-
-
-def _code(place: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
-    for entry in place.iterdir():
-        if entry.is_dir():
-            if entry.name not in _DATA:
-                yield from _code(entry, f"{prefix}/{entry.name}")
-        elif Path(entry.name).suffix in _CODE:
-            yield f"{prefix}/{entry.name}", entry.read_bytes()
 
 
 def _locks(modules: Sequence[LoadedModule], access: FileAccess) -> list[Input]:

@@ -9,12 +9,11 @@ from alpha.admission.errors import empty_artifact
 from alpha.admission.peak import peak
 from alpha.admission.report import as_object, to_json
 from alpha.base.digest import sha256
-from alpha.base.host import HostTarget
 from alpha.codegen.llvm import kernels_ir
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.artifact import OutputFile, require_writable_place, write_all
 from alpha.driver.artifact_module import module_source
-from alpha.driver.closure import compiler_digest, llvmlite_version, statement_of
+from alpha.driver.closure import statement_of
 from alpha.driver.errors import OutputPlace
 from alpha.driver.manifest import Contents, beside, embedded
 from alpha.driver.outcome import Build
@@ -25,9 +24,6 @@ from alpha.elf.link import LinkOptions, link
 from alpha.elf.stubs import stub_object
 from alpha.elf.verify import verify
 from alpha.runtime.descriptor import system_ir
-
-RUNTIME_LEVEL = 1
-"""The code generator's level for the runtime, as for kernels: 0 is faster to make and 40 KB larger."""
 
 _SUFFIXES = {"exe": "", "object": ".o", "llvm": ".ll", "asm": ".s"}
 
@@ -63,7 +59,7 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
     tables, data = system_ir(work.system, work.plan, host)
     objects = [
         ("start", stub_object(host)),
-        ("runtime", _runtime(session, host)),
+        ("runtime", session.runtime.get(host)),
         ("kernels", kernels),
         ("system", session.worker.compile(tables, host)),
     ]
@@ -104,17 +100,3 @@ def _companions(work: Build, place: Path) -> tuple[Path, Path, Path]:
         place.with_name(f"{place.name}.report.json"),
         place.with_name(work.choice.artifact),
     )
-
-
-def _runtime(session: Session, host: HostTarget) -> bytes:
-    """The runtime's object, which no system takes part in, so it is compiled once for each compiler and host."""
-
-    def make() -> bytes:
-        from alpha.runtime.build import (
-            runtime_ir,  # its compiler is loaded only where the cache has no object
-        )
-
-        return session.worker.compile(runtime_ir(host), host, RUNTIME_LEVEL)
-
-    sources = compiler_digest("base", "runtime", "codegen", "targets")
-    return session.cache.get("runtime", host.name, sources, llvmlite_version(), make=make)

@@ -12,6 +12,7 @@ from alpha.check.source_roots import SourceRoots, package_folder
 from alpha.codegen.worker import Worker
 from alpha.diagnostics.diagnostic import Diagnostics
 from alpha.driver.cache import Cache, user_cache
+from alpha.driver.runtime_object import RuntimeObject
 
 
 @dataclass(slots=True)
@@ -19,7 +20,7 @@ class Session:
     """`package` is the folder whose modules come first and below which `build/` lies.
 
     `inputs` are the files read so far: what an output may not replace. `worker` starts when it is first needed, or
-    earlier where a command knows that it will be, so that LLVM loads while the front half works.
+    earlier where a command knows that it will be, so that LLVM loads while the front half works; so does `runtime`.
     """
 
     package: Path
@@ -27,6 +28,7 @@ class Session:
     diagnostics: Diagnostics
     cache: Cache
     worker: Worker
+    runtime: RuntimeObject
     inputs: set[Path] = field(default_factory=set)
 
     @staticmethod
@@ -34,9 +36,12 @@ class Session:
     def open(folder: Path) -> Iterator[Session]:
         """A session for the package that `folder` lies in."""
         package = package_folder(folder)
-        cache = user_cache(os.environ)
-        worker = Worker(cache / "crashes")
+        folder = user_cache(os.environ)
+        cache, crashes = Cache(folder), folder / "crashes"
+        worker, runtime = Worker(crashes), RuntimeObject(cache, crashes)
         try:
-            yield Session(package, SourceRoots.open(package), Diagnostics(), Cache(cache), worker)
+            roots = SourceRoots.open(package)
+            yield Session(package, roots, Diagnostics(), cache, worker, runtime)
         finally:
             worker.close()
+            runtime.close()
