@@ -292,6 +292,16 @@ def no_block(span: Span, column: int, open_columns: Sequence[int]) -> Diagnostic
     )
 
 
+def no_header(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0009",
+        "a file begins with its module's header",
+        span,
+        cause="the header names the module: `module Name` or `module Folder.Name`, like the file and its folder",
+        hints=("put `module Name` on the first line",),
+    )
+
+
 def indented_declaration(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0004",

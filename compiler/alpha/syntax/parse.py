@@ -12,7 +12,7 @@ from typing import cast
 
 from alpha.base.span import Source, Span
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
-from alpha.syntax import errors, words
+from alpha.syntax import errors, token_errors
 from alpha.syntax.declarations import ACTIONS, Header
 from alpha.syntax.lalr import Parser
 from alpha.syntax.layout import OPENERS, Layout
@@ -98,7 +98,7 @@ class _Reading:
     def _refusal(self, token: Token, before: Token | None, rest: Iterator[Token]) -> Diagnostic:
         expected = self._parser.expected()
         if self._kind == "header" and before is None and token.kind != "DOC":
-            return _no_header(self._source, token)
+            return errors.no_header(Span(self._source, token.start, token.end))
         if self._layout.open_bracket() is not None:
             try:  # an unclosed bracket explains whatever follows it
                 for _ in rest:
@@ -112,7 +112,7 @@ class _Reading:
             place = (
                 Span(self._source, before.start, before.end) if before else Span(self._source, 0, 0)
             )
-        return words.unexpected(token, before, expected, place)
+        return token_errors.unexpected(token, before, expected, place)
 
 
 def _sections(source: Source) -> Iterator[tuple[int, int]]:
@@ -125,7 +125,7 @@ def _sections(source: Source) -> Iterator[tuple[int, int]]:
         documented = source.text.startswith(_DOC, match.start())
     if not starts:
         _preamble(source, len(source.text))
-        raise Refused(_no_header(source, None))
+        raise Refused(errors.no_header(Span(source, 0, 0)))
     yield from zip(starts, [*starts[1:], len(source.text)], strict=True)
 
 
@@ -139,17 +139,6 @@ def _preamble(source: Source, end: int) -> list[Comment]:
             raise Refused(errors.indented_declaration(span))
         comments.append(Comment(match[2], own_line=True, span=span))
     return comments
-
-
-def _no_header(source: Source, token: Token | None) -> Diagnostic:
-    place = Span(source, token.start, token.end) if token else Span(source, 0, 0)
-    return Diagnostic(
-        "E0009",
-        "a file begins with its module's header",
-        place,
-        cause="the header names the module: `module Name` or `module Folder.Name`, like the file and its folder",
-        hints=("put `module Name` on the first line",),
-    )
 
 
 def _module(source: Source, values: list[object], comments: list[Comment]) -> Module:

@@ -11,12 +11,20 @@ from alpha.diagnostics.diagnostic import Diagnostic
 _NO_FALLBACK = "Alpha never falls back to another target, lane or the CPU"
 
 
-def cannot_emit(name: str, missing: str, hints: tuple[str, ...] = ()) -> Diagnostic:
+def cannot_emit(name: str, missing: str) -> Diagnostic:
     return Diagnostic(
         code="T0401",
         message=f"`{name}` is known, and Alpha cannot emit for it yet: {missing}",
         cause=_NO_FALLBACK,
-        hints=hints,
+    )
+
+
+def needs_direct(name: str) -> Diagnostic:
+    return Diagnostic(
+        code="T0401",
+        message=f"`{name}` has no scheduled lane yet",
+        cause=_NO_FALLBACK,
+        hints=("add `--direct`: the direct lane gives the same bits",),
     )
 
 
@@ -35,7 +43,7 @@ def unknown(name: str, known: Iterable[str], emitted: Iterable[str], meant: str 
 def no_package(name: str) -> Diagnostic:
     return Diagnostic(
         code="T0403",
-        message=f"{name} has no target package",
+        message=f"`{name}` has no target package",
         cause="the architecture may have profiles, and nothing in Alpha can emit code for it",
         hints=("pair the system with a device of another architecture",),
     )

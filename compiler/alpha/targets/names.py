@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alpha.base.host import HostTarget
-from alpha.diagnostics.diagnostic import Diagnostic, Refused
+from alpha.diagnostics.diagnostic import Refused
 from alpha.targets import HOSTS, errors
 
 DEFAULT = "x86_64-linux"
@@ -62,7 +62,7 @@ def resolve(name: str, direct: bool) -> HostTarget:
     for host in HOSTS:
         if host.name == name:
             if not direct and not host.scheduled and name != DEFAULT:
-                raise Refused(_needs_direct(name))
+                raise Refused(errors.needs_direct(name))
             return host
     if name in MISSING:
         raise Refused(errors.cannot_emit(name, MISSING[name]))
@@ -76,9 +76,3 @@ def require_kind(kind: str, host: HostTarget) -> None:
     """Refuses an output kind that the target does not have."""
     if kind not in HOST_KINDS:
         raise Refused(errors.no_output_kind(kind, host.name, HOST_KINDS))
-
-
-def _needs_direct(name: str) -> Diagnostic:
-    return errors.cannot_emit(
-        name, f"the scheduled lane for {name} is missing", ("add `--direct` for the direct lane",)
-    )
