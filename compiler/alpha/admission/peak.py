@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alpha.base.record import record
 from alpha.base.span import Span
+from alpha.plan.liveness import live_bytes
 from alpha.plan.plan import Plan
 
 
@@ -23,14 +24,10 @@ def peak(plan: Plan) -> Moment | None:
     best: Moment | None = None
     lasting = sum(buffer.bytes for buffer in plan.buffers if not buffer.program)
     for program in plan.programs:
-        change = [0] * (len(program.regions) + 1)
-        for buffer in plan.buffers:
-            if buffer.program == program.name and buffer.first < len(program.regions):
-                change[max(buffer.first, 0)] += buffer.bytes
-                change[min(buffer.last + 1, len(program.regions))] -= buffer.bytes
-        live = lasting
-        for place, region in enumerate(program.regions):
-            live += change[place]
+        own = [buffer for buffer in plan.buffers if buffer.program == program.name]
+        amounts = live_bytes(own, len(program.regions))
+        for place, (region, amount) in enumerate(zip(program.regions, amounts, strict=True)):
+            live = lasting + amount
             if best is None or live > best.live:
                 best = Moment(program.name, place, region.symbol, live, region.span)
     return best

@@ -10,6 +10,8 @@ from alpha.base.host import HostTarget
 from alpha.base.span import Span
 from alpha.core.term import Amount
 from alpha.kernel.node import Kernel
+from alpha.plan.arena import rounded
+from alpha.plan.liveness import live_bytes
 from alpha.plan.plan import Buffer, Demand, Derivation, ProgramPlan
 
 BYTES = (1, 0, 0)
@@ -60,11 +62,11 @@ def _memory(
 
 
 def _group(text: str, buffers: Sequence[Buffer]) -> list[Derivation]:
-    """One group of lasting buffers with its leaves; places start at multiples of 64 bytes, which costs a leaf."""
+    """One group of lasting buffers with its leaves; that places are aligned costs a leaf."""
     if not buffers:
         return []
     leaves = [_leaf(buffer) for buffer in buffers]
-    return [_sum(text, leaves, sum(-(-buffer.bytes // 64) * 64 for buffer in buffers))]
+    return [_sum(text, leaves, sum(rounded(buffer.bytes) for buffer in buffers))]
 
 
 def _workspace(
@@ -79,16 +81,12 @@ def _workspace(
     program = next(item for item in programs if item.name == top)
     mine = [buffer for buffer in own if buffer.program == top]
 
-    def live(launch: int) -> list[Buffer]:
-        return [buffer for buffer in mine if buffer.first <= launch <= buffer.last]
-
-    peak = max(
-        range(len(program.regions)),
-        key=lambda launch: (sum(buffer.bytes for buffer in live(launch)), -launch),
-    )
+    amounts = live_bytes(mine, len(program.regions))
+    peak = amounts.index(max(amounts))
+    live = [buffer for buffer in mine if buffer.first <= peak <= buffer.last]
     region = program.regions[peak]
     operation = next(item.operation for item in kernels if item.symbol == region.symbol)
-    leaves = [_leaf(buffer) for buffer in sorted(live(peak), key=lambda item: item.offset)]
+    leaves = [_leaf(buffer) for buffer in sorted(live, key=lambda item: item.offset)]
     text = f"workspace at its peak: launch {peak} of `{top}`, {operation}"
     return _sum(text, leaves, amount, region.span)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import accumulate
+
 from alpha.base.dtype import TensorType
 from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.plan.homes import Housed
+from alpha.plan.plan import Buffer
 
 
 @record
@@ -43,3 +47,13 @@ def ranges(program: Housed) -> list[Range]:
         node = program.lowered.nodes[program.fresh.get(name, name)]
         found.append(Range(name, node.type, start, last[name], node.span))
     return sorted(found, key=lambda item: (item.first, item.name))
+
+
+def live_bytes(buffers: Iterable[Buffer], launches: int) -> list[int]:
+    """The bytes of a program's workspace buffers that are live at each of its launches."""
+    change = [0] * (launches + 1)
+    for buffer in buffers:
+        if buffer.first < launches:
+            change[buffer.first] += buffer.bytes
+            change[min(buffer.last + 1, launches)] -= buffer.bytes
+    return list(accumulate(change[:-1]))

@@ -12,6 +12,7 @@ from alpha.base.record import record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate.system import System
+from alpha.plan.arena import rounded
 from alpha.plan.plan import Buffer, Plan, ProgramPlan
 from alpha.runtime import abi
 from alpha.runtime.tables import Address, Row, Tables
@@ -111,15 +112,11 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
 
 
 def data_bytes(system: System) -> int:
-    """Bytes of the rows a run reads when the data is not bundled; each field starts at a multiple of 64."""
+    """Bytes of the rows a run reads when the data is not bundled; each field is aligned like a buffer of the arena."""
     return sum(
-        _rounded(system.data.examples * field.type.count * field.stored.size)
+        rounded(system.data.examples * field.type.count * field.stored.size)
         for field in system.data.fields
     )
-
-
-def _rounded(size: int) -> int:
-    return -(-size // 64) * 64
 
 
 def _check(system: System) -> None:

@@ -6,6 +6,7 @@ from functools import cache
 
 from alpha.base.host import HostTarget
 from alpha.evaluate.system import System
+from alpha.plan.arena import rounded
 from alpha.plan.plan import Plan
 from alpha.runtime.build import compile_runtime, runtime_constant
 from alpha.runtime.descriptor import data_bytes
@@ -21,6 +22,6 @@ def mapped_bytes(system: System, plan: Plan, host: HostTarget, threads: int) -> 
     """Bytes of the one mapping of a run: arena, rows read from a file, and a stack a thread beyond the first."""
     page = host.page
     read = 0 if system.bundle else data_bytes(system)
-    held = -(-plan.arena // 64) * 64 + -(-read // 64) * 64
+    held = rounded(plan.arena) + rounded(read)
     stack = runtime_constant("pool", "STACK_BYTES") + 2 * page
     return -(-held // page) * page + (threads - 1) * stack + page
