@@ -13,6 +13,7 @@ import pytest
 
 from alpha.cli import main
 from alpha.cli.commands import SUMMARIES, load
+from alpha.diagnostics.pages import load_page
 
 ALPHA = [sys.executable, "-m", "alpha"]
 
@@ -164,3 +165,32 @@ def test_a_removed_working_folder_is_a_clear_error(tmp_path: Path) -> None:
     )
     assert ended.returncode == 2
     assert "current folder" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [("E0416", "ends with status 1"), ("W0003", "is a warning")]
+)
+def test_a_code_without_a_page_is_explained_too(
+    code: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert load_page(code) is None
+    assert main.run(["explain", code]) == 0
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Tiny", "this is the folder `Tiny` itself: go to the folder above it"),
+        ("Digits.Run", "the system is called `Digits`"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_met_halfway(
+    name: str, words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    inside = tmp_path / "Tiny"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    assert main.run(["build", name]) == 1
+    assert words in capsys.readouterr().err

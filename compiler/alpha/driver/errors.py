@@ -18,8 +18,13 @@ class OutputPlace(UsageError):
     """The output path names something that must not be replaced."""
 
 
-def unknown_system(name: str, systems: Sequence[str], modules: Iterable[str]) -> Diagnostic:
+def unknown_system(
+    name: str, systems: Sequence[str], modules: Iterable[str], package: str = ""
+) -> Diagnostic:
+    """`package` is the name of the folder that was searched."""
     guess = did_you_mean(name, systems) or did_you_mean(name, modules)
+    if package == name.split(".")[0]:
+        guess = f"this is the folder `{package}` itself: go to the folder above it"
     names = ", ".join(f"`{system}`" for system in systems) or "none"
     return Diagnostic(
         code="E0102",
@@ -67,10 +72,12 @@ def cited_file(path: str, span: Span, failure: OSError) -> Diagnostic:
 
 
 def not_a_pairing(module: str) -> Diagnostic:
+    system = module.removesuffix(".Run")
     return Diagnostic(
         code="E0204",
         message=f"`{module}` declares no pairing, so it cannot be built",
         cause="only a system or a module that declares a pairing builds",
+        hints=(f"the system is called `{system}`",) if system != module else (),
     )
 
 

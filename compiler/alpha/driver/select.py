@@ -7,13 +7,13 @@ the generic profile of the target.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from alpha.base.host import HostTarget
 from alpha.base.record import record
 from alpha.check.modules import SourceRoots, find_systems
 from alpha.core import term as core
-from alpha.diagnostics.diagnostic import Refused
+from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.driver import errors
 from alpha.driver.errors import UsageError
 from alpha.driver.packages import is_dotted_name
@@ -69,7 +69,7 @@ def select(roots: SourceRoots, request: Request) -> Selection:
                 "`--policy` chooses among the policies of a system; a pairing names its own"
             )
         return Selection(name, "", (name,), (name,), target)
-    raise Refused(errors.unknown_system(name, find_systems(roots), known))
+    raise Refused(_unknown(roots, name, known))
 
 
 def modules_named(roots: SourceRoots, name: str) -> list[str]:
@@ -77,7 +77,7 @@ def modules_named(roots: SourceRoots, name: str) -> list[str]:
     known = roots.modules()
     found = [module for module in known if f"{module}.".startswith(f"{name}.")]
     if not found:
-        raise Refused(errors.unknown_system(name, find_systems(roots), known))
+        raise Refused(_unknown(roots, name, known))
     return found
 
 
@@ -137,6 +137,11 @@ def policy_of(program: core.Program, selection: Selection, request: Request) -> 
         raise Refused(errors.no_policy(system))
     listed = ", ".join(f"`{policy}`" for policy in names)
     raise UsageError(f"`{system}.Run` has the policies {listed}; choose one with `--policy`")
+
+
+def _unknown(roots: SourceRoots, name: str, known: Iterable[str]) -> Diagnostic:
+    folder = roots.package.resolve().name if roots.package is not None else ""
+    return errors.unknown_system(name, find_systems(roots), known, folder)
 
 
 def _pairings(program: core.Program, selection: Selection) -> Iterator[core.Pairing]:
