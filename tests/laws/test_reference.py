@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alpha.base.dtype import Dtype
+from alpha.graph import ieee, scalar
 from alpha.graph import philox as exact_philox
-from alpha.graph import scalar
 from alpha.graph.node import Graph
 from alpha.graph.ops import TABLE
 from alpha.graph.passes import PASSES, optimise, run
@@ -118,7 +118,7 @@ def test_a_folded_cast_has_the_bits_of_the_array(data: st.DataObject) -> None:
     if source is Dtype.BOOL:
         value = data.draw(st.booleans())
     elif source.is_float:
-        value = scalar.nearest(data.draw(st.floats() | FLOATS), source)
+        value = ieee.nearest(data.draw(st.floats() | FLOATS), source)
     else:
         limits = numpy.iinfo(STORAGE[source])
         value = data.draw(st.integers(int(limits.min), int(limits.max)))
@@ -169,7 +169,7 @@ def test_fma_rounds_the_exact_value_once(a: float, b: float, c: float, near: int
                 *(numpy.array([value], numpy.float32) for value in (a, b, addend))
             )[0]
         if exact:
-            assert float(found) == scalar.nearest(exact, Dtype.F32), (a, b, addend)
+            assert float(found) == ieee.nearest(exact, Dtype.F32), (a, b, addend)
         else:
             assert same_bits(found, numpy.float32(a * b + addend))
 
@@ -196,14 +196,14 @@ def test_fma_at_ties_and_edges(a: str, b: str, c: str) -> None:
     exact = Fraction(values[0]) * Fraction(values[1]) + Fraction(values[2])
     with numpy.errstate(all="ignore"):
         found = numerics.fma(*(numpy.array([value], numpy.float32) for value in values))[0]
-    assert float(found) == scalar.nearest(exact, Dtype.F32) == scalar.fused(*values, Dtype.F32)
+    assert float(found) == ieee.nearest(exact, Dtype.F32) == ieee.fused(*values, Dtype.F32)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.floats(), st.floats(), st.floats())
 def test_f64_fma_agrees(a: float, b: float, c: float) -> None:
     found = numerics.fma(*(numpy.array([value], numpy.float64) for value in (a, b, c)))[0]
-    assert same_bits(found, numpy.float64(scalar.fused(a, b, c, Dtype.F64)))
+    assert same_bits(found, numpy.float64(ieee.fused(a, b, c, Dtype.F64)))
 
 
 # Elementary functions: the error the language page prints, on a dense sample.
@@ -307,7 +307,7 @@ def test_a_contraction_is_one_chain_over_letters_in_order_of_appearance() -> Non
             total = 0.0
             for k in range(3):
                 for j in range(2):
-                    total = scalar.fused(float(a[k, i, j]), float(b[j, place, k]), total, Dtype.F32)
+                    total = ieee.fused(float(a[k, i, j]), float(b[j, place, k]), total, Dtype.F32)
             assert same_bits(found[place, i], numpy.float32(total))
 
 
@@ -474,7 +474,7 @@ def test_normal_draws_pair_the_words() -> None:
         words = exact_philox.words(key, element // 4)
         first, second = words[element % 4 & ~1], words[element % 4 | 1]
         rho = do("sqrt", do("mul", -2.0, do("log", ((first >> 8) + 1) * 2.0**-24)))
-        phi = do("mul", (second >> 8) * 2.0**-24, scalar.nearest(6.2831855, Dtype.F32))
+        phi = do("mul", (second >> 8) * 2.0**-24, ieee.nearest(6.2831855, Dtype.F32))
         expected = do("mul", rho, do("sin" if element % 2 else "cos", phi))
         assert same_bits(found[element], numpy.float32(expected))
 

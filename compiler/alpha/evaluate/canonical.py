@@ -11,8 +11,8 @@ from alpha.evaluate.models import Parameter
 from alpha.evaluate.policies import Settings
 from alpha.evaluate.system import Data, Tensor
 from alpha.evaluate.values import Initialiser, ListValue, Record, Scalar, TupleValue, Value, Variant
+from alpha.graph.ieee import nearest
 from alpha.graph.node import Graph
-from alpha.graph.scalar import nearest
 from alpha.graph.text import to_text
 
 _F32_DIGITS = 10

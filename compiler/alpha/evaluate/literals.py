@@ -10,7 +10,8 @@ from alpha.core.term import Amount
 from alpha.core.types import Named, Tensor, TypeArgument
 from alpha.evaluate.grounding import element
 from alpha.evaluate.values import Scalar, Value
-from alpha.graph.scalar import limits, nearest
+from alpha.graph.ieee import nearest
+from alpha.graph.scalar import limits
 
 UNITS = frozenset(
     {"Amount", "Bytes", "Seconds", "Hertz", "Flops", "BytesPerSecond", "FlopsPerSecond"}

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.span import Span
 from alpha.graph.errors import OperationError
+from alpha.graph.ieee import nearest
 from alpha.graph.node import Attribute, Graph, Node
 from alpha.graph.ops import TABLE
-from alpha.graph.scalar import limits, nearest
+from alpha.graph.scalar import limits
 
 
 class Builder:

@@ -1,58 +1,20 @@
 """The exact meaning of operations on known scalars, so that folding one changes no bits (language page, section 12).
 
 A float of any dtype is a Python float that is exactly a value of that dtype; an integer dtype is a Python int in its
-range; `bool` is a bool. An operation on f32 is done in f64 and rounded: a second rounding changes nothing where the
-wider significand has more than twice the bits, for sums, products, quotients and square roots (Figueroa, "When is
-double rounding innocuous?", 1995). `fma` and other roundings from wider values go through exact fractions. bf16 and
-f16 widen to f32, compute, and round once.
+range; `bool` is a bool. bf16 and f16 widen to f32, compute, and round once.
 """
 
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 
 from alpha.base.dtype import Dtype
-from alpha.base.elementary import bits as table_bits
-from alpha.base.elementary import constant, polynomial
+from alpha.graph.elementary import ELEMENTARY
+from alpha.graph.ieee import floor, fused, nearest, quotient, root, round_even, rounded
 from alpha.graph.node import Attribute
 
 Scalar = int | float | bool
-
-_PRECISION = {
-    Dtype.F64: (53, -1074),
-    Dtype.F32: (24, -149),
-    Dtype.BF16: (8, -133),
-    Dtype.F16: (11, -24),
-}
-"""Bits of the significand, and the exponent of the smallest subnormal."""
-_LARGEST_EXPONENT = {Dtype.F64: 1024, Dtype.F32: 128, Dtype.BF16: 128, Dtype.F16: 16}
-_F32 = struct.Struct("<f")
-_I32 = struct.Struct("<i")
-
-
-def nearest(value: int | float | Fraction, dtype: Dtype) -> float:
-    """The float of `dtype` nearest to `value`, ties to even; infinity where that overflows."""
-    if isinstance(value, float):
-        if dtype is Dtype.F64 or not math.isfinite(value) or value == 0:
-            return value
-        if dtype is Dtype.F32:
-            return _f32(value)
-    fraction = Fraction(value)
-    if fraction == 0:
-        return 0.0
-    precision, smallest = _PRECISION[dtype]
-    magnitude, sign = abs(fraction), -1.0 if fraction < 0 else 1.0
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    if magnitude < Fraction(2) ** exponent:
-        exponent -= 1
-    unit = max(exponent - precision + 1, smallest)
-    rounded = round(magnitude / Fraction(2) ** unit)
-    if rounded.bit_length() + unit > _LARGEST_EXPONENT[dtype]:
-        return math.copysign(math.inf, sign)
-    return math.copysign(math.ldexp(rounded, unit), sign)
 
 
 def evaluate(
@@ -82,7 +44,7 @@ def defined(operation: str) -> bool:
         or operation in _BOOLEAN
         or operation in _COMPARISONS
         or operation in _FLOAT
-        or operation in _ELEMENTARY
+        or operation in ELEMENTARY
         or operation in _INTEGER
     )
 
@@ -139,45 +101,20 @@ def _float(
         return _narrow(_power(operands[0], exponent, wide), dtype)
     if operation == "fma":
         return _narrow(fused(operands[0], operands[1], operands[2], wide), dtype)
-    elementary = _ELEMENTARY.get(operation)
+    elementary = ELEMENTARY.get(operation)
     if elementary is not None:
         return _narrow(elementary(operands[0]), dtype)
-    return _narrow(_rounded(_FLOAT[operation](*operands), wide), dtype)
-
-
-def fused(a: float, b: float, c: float, dtype: Dtype) -> float:
-    """a * b + c with one rounding; the operands are exactly of `dtype` (f32 or f64)."""
-    if not (math.isfinite(a) and math.isfinite(b)):
-        return a * b + c
-    if not math.isfinite(c):
-        return c
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if exact == 0:
-        # Zeros keep IEEE's signs; a product that cancels its addend gives +0.
-        return a * b + c if a == 0 or b == 0 else 0.0
-    return nearest(exact, dtype)
-
-
-def _f32(value: float) -> float:
-    try:
-        rounded: float = _F32.unpack(_F32.pack(value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return rounded
-
-
-def _rounded(value: float, dtype: Dtype) -> float:
-    return value if dtype is Dtype.F64 else _f32(value)
+    return _narrow(rounded(_FLOAT[operation](*operands), wide), dtype)
 
 
 def _power(x: float, exponent: int, dtype: Dtype) -> float:
     if exponent < 0:
-        return _rounded(_quotient(1.0, _power(x, -exponent, dtype)), dtype)
+        return rounded(quotient(1.0, _power(x, -exponent, dtype)), dtype)
     result, base = 1.0, x
     while exponent:
         if exponent & 1:
-            result = _rounded(result * base, dtype)
-        base = _rounded(base * base, dtype)
+            result = rounded(result * base, dtype)
+        base = rounded(base * base, dtype)
         exponent >>= 1
     return result
 
@@ -195,30 +132,6 @@ def _integer(
     return _wrap(_INTEGER[operation](*operands), dtype)
 
 
-# One operation on floats. IEEE's answers stand in where Python raises an exception.
-
-
-def _quotient(a: float, b: float) -> float:
-    if b:
-        return a / b
-    if a == 0 or math.isnan(a):
-        return math.nan
-    return math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
-
-
-def _root(x: float) -> float:
-    return math.nan if x < 0 else math.sqrt(x)
-
-
-def _floor(x: float) -> float:
-    return math.copysign(math.floor(x), x) if math.isfinite(x) else x
-
-
-def _round(x: float) -> float:
-    """To nearest, ties to even; a zero has the sign of `x`."""
-    return math.copysign(round(x), x) if math.isfinite(x) else x
-
-
 def _maximum(a: float, b: float) -> float:
     if math.isnan(a) or math.isnan(b):
         return math.nan
@@ -233,124 +146,6 @@ def _minimum(a: float, b: float) -> float:
 
 def _sign(x: float) -> float:
     return 1.0 if x > 0 else (-1.0 if x < 0 else x)
-
-
-# Elementary functions on f32, step by step as section 12.4 writes them. `x` and every intermediate is exactly an f32.
-
-
-def _horner(coefficients: Sequence[float], x: float) -> float:
-    result = coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
-        result = fused(result, x, coefficient, Dtype.F32)
-    return result
-
-
-def _fma(a: float, b: float, c: float) -> float:
-    return fused(a, b, c, Dtype.F32)
-
-
-def _bits(value: float) -> int:
-    """The bit pattern, as a signed 32-bit integer."""
-    found: int = _I32.unpack(_F32.pack(value))[0]
-    return found
-
-
-def _from_bits(bits: int) -> float:
-    found: float = _F32.unpack((bits & 0xFFFFFFFF).to_bytes(4, "little"))[0]
-    return found
-
-
-def _exp(x: float) -> float:
-    if math.isnan(x):
-        return x
-    if x < constant("exp", "underflow"):
-        return 0.0
-    magic = constant("shared", "magic")
-    v = min(x, constant("exp", "ceiling"))
-    t = _fma(v, constant("exp", "log2e"), magic)
-    n = _f32(t - magic)
-    k = _bits(t) - _bits(magic)
-    r = _fma(n, -constant("exp", "ln2_high"), v)
-    r = _fma(n, -constant("exp", "ln2_low"), r)
-    y = _horner((1.0, 1.0, *polynomial("exp")), r)
-    half = k >> 1
-    y = _f32(y * _from_bits((half + 127) << 23))
-    return _f32(y * _from_bits((k - half + 127) << 23))
-
-
-def _log(x: float) -> float:
-    if math.isnan(x) or x < 0:
-        return math.nan
-    if x == 0:
-        return -math.inf
-    if math.isinf(x):
-        return x
-    e = 0
-    if x < constant("log", "smallest_normal"):
-        x = _f32(x * constant("log", "scale"))
-        e = -23
-    q = (_bits(x) - table_bits("log", "sqrt_half_bits")) >> 23
-    m = _from_bits(_bits(x) - (q << 23))
-    exponent = float(e + q)
-    z = _f32(m - 1)
-    w = _f32(z * z)
-    y = _f32(_f32(_horner(polynomial("log"), z) * z) * w)
-    y = _fma(exponent, constant("log", "ln2_low"), y)
-    y = _fma(w, -0.5, y)
-    y = _f32(y + z)
-    return _fma(exponent, constant("log", "ln2_high"), y)
-
-
-def _tanh(x: float) -> float:
-    if math.isnan(x):
-        return x
-    magnitude = abs(x)
-    if magnitude < constant("tanh", "small"):
-        u = _f32(x * x)
-        return _fma(_f32(x * u), _horner(polynomial("tanh"), u), x)
-    y = _f32(1 - _divide(2.0, _f32(_exp(_f32(magnitude + magnitude)) + 1)))
-    return math.copysign(y, x)
-
-
-def _divide(a: float, b: float) -> float:
-    return _f32(_quotient(a, b))
-
-
-def _sigmoid(x: float) -> float:
-    e = _exp(-abs(x))
-    return _divide(e if x < 0 else 1.0, _f32(1 + e))
-
-
-def _erf(x: float) -> float:
-    if math.isnan(x):
-        return x
-    magnitude = abs(x)
-    if magnitude < constant("erf", "small"):
-        return _fma(x, _horner(polynomial("erf", "inner"), _f32(x * x)), x)
-    y = _exp(_horner(polynomial("erf", "outer"), min(magnitude, constant("erf", "ceiling"))))
-    return math.copysign(_f32(1 - y), x)
-
-
-def _sine(x: float, quarter: int) -> float:
-    if not abs(x) <= constant("sincos", "limit"):
-        return math.nan
-    magic = constant("shared", "magic")
-    t = _fma(x, constant("sincos", "two_over_pi"), magic)
-    n = _f32(t - magic)
-    k = _bits(t) - _bits(magic) + quarter
-    r = _fma(n, -constant("sincos", "half_pi_high"), x)
-    r = _fma(n, -constant("sincos", "half_pi_middle"), r)
-    r = _fma(n, -constant("sincos", "half_pi_low"), r)
-    u = _f32(r * r)
-    if k & 1:
-        y = _fma(_f32(u * u), _horner(polynomial("sincos", "cosine"), u), _fma(u, -0.5, 1.0))
-    else:
-        y = _fma(_f32(r * u), _horner(polynomial("sincos", "sine"), u), r)
-    return -y if k & 2 else y
-
-
-def _rsqrt(x: float) -> float:
-    return _divide(1.0, _f32(_root(x)))
 
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
@@ -380,26 +175,16 @@ _FLOAT: dict[str, Callable[..., float]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
-    "div": _quotient,
+    "div": quotient,
     "neg": lambda a: -a,
     "abs": abs,
-    "sqrt": _root,
+    "sqrt": root,
     "relu": lambda x: 0.0 if x <= 0 else x,
     "sign": _sign,
-    "floor": _floor,
-    "round": _round,
+    "floor": floor,
+    "round": round_even,
     "maximum": _maximum,
     "minimum": _minimum,
-}
-_ELEMENTARY: dict[str, Callable[[float], float]] = {
-    "exp": _exp,
-    "log": _log,
-    "tanh": _tanh,
-    "sigmoid": _sigmoid,
-    "erf": _erf,
-    "sin": lambda x: _sine(x, 0),
-    "cos": lambda x: _sine(x, 1),
-    "rsqrt": _rsqrt,
 }
 _MOVEMENTS = frozenset(
     {"broadcast", "reshape", "transpose", "stopGradient", "sum", "mean", "max", "min"}
