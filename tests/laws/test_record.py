@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from dataclasses import dataclass, field
+import subprocess
+import sys
+from dataclasses import dataclass
 from typing import Any
+from weakref import ref
 
 import pytest
 
 from alpha.base import record as module
-from alpha.base.record import record
+from alpha.base.record import field, fields, is_record, record, replace
 
 
 @record(kw_only=True)
@@ -42,9 +45,20 @@ class Empty:
     pass
 
 
+@record(frozen=False)
+class Open:
+    count: int = 0
+    names: list[str] = field(default_factory=list)
+
+
+@record(eq=False, weakref=True)
+class Known:
+    name: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainBase:
-    span: int = field(compare=False, repr=False)
+    span: int = dataclasses.field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +130,48 @@ class TestRecord:
         for other in (copy.copy(leaf), copy.deepcopy(leaf), pickle.loads(pickle.dumps(leaf))):
             assert other == leaf and other.span == 2
 
+    def test_its_own_functions_need_no_dataclasses(self) -> None:
+        leaf = Leaf("a", (1,), span=2)
+        assert [field.name for field in fields(leaf)] == ["span", "name", "sizes"]
+        assert fields(Leaf) == fields(leaf)
+        assert is_record(leaf) and not is_record("a")
+        made = replace(Made("a", [1, 2], span=1), name="b", items=[1])
+        assert (made.name, made.span, made.length) == ("b", 1, 1)
+        with pytest.raises(TypeError):
+            replace(leaf, colour="red")
+
     def test_factories_and_values_that_are_computed(self) -> None:
         first, second = Made("a", span=1), Made("a", [1, 2], span=1)
         assert (first.items, first.length, second.length) == ([], 0, 2)
         assert first.items is not Made("a", span=1).items
+
+
+def test_a_record_that_is_not_frozen_is_assigned_to_and_has_no_hash() -> None:
+    first, second = Open(), Open()
+    first.count += 1
+    first.names.append("a")
+    assert (first.count, first.names, second.names) == (1, ["a"], [])
+    assert first != second and Open(1, ["a"]) == first
+    assert not hasattr(first, "__dict__")
+    with pytest.raises(TypeError):
+        hash(first)
+
+
+def test_a_record_without_equality_is_itself_alone() -> None:
+    first, second = Known("a"), Known("a")
+    assert first != second and len({first, second}) == 2
+    assert ref(first)() is first
+
+
+def test_a_field_of_dataclasses_is_refused() -> None:
+    with pytest.raises(TypeError, match="`names` of `Wrong`"):
+
+        @record
+        class Wrong:
+            names: list[str] = dataclasses.field(default_factory=list)
+
+
+def test_the_compiler_starts_without_dataclasses() -> None:
+    code = "import sys, alpha.driver.checking; print('dataclasses' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"

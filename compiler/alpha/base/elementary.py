@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import struct
-import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 
 @cache
 def _table() -> dict[str, dict[str, object]]:
-    return tomllib.loads(files("alpha.base").joinpath("elementary.toml").read_text("utf-8"))
+    import tomllib  # a module without such a function does not pay for it
+
+    return tomllib.loads(Path(__file__).with_name("elementary.toml").read_text("utf-8"))
 
 
 def constant(function: str, name: str) -> float:

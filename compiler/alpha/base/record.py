@@ -1,41 +1,118 @@
-"""Frozen slotted records that cost little to declare.
+"""Slotted records that cost little to declare.
 
 `@record` is `@dataclass(frozen=True, slots=True)` without the code that `dataclasses` writes and compiles for each
 class. That takes over a millisecond a class, so the node classes of a tree alone took longer to import than a system
-to check. Here the methods are closures over the names of the fields. `dataclasses.fields` and `replace`, `field(...)`,
-`match`, pickling, `__post_init__` and type checkers work as with a dataclass.
+to check; importing `dataclasses` itself, which imports `inspect`, takes longer than a short command. Here the methods
+are closures over the names of the fields. `match`, pickling, `__post_init__`, type checkers and the functions of
+`dataclasses` work as with a dataclass.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform, overload
 
 _T = TypeVar("_T")
-_MISSING = dataclasses.MISSING
+_MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 _set = object.__setattr__
 _OFTEN = 100
 """A class that is made this often gets an `__init__` compiled for it, which by then is worth its cost."""
 
 
+class Field:
+    """What is known of one field. It has the attributes that `dataclasses` looks for."""
+
+    __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "name", "repr", "type")
+
+    def __init__(
+        self, default: Any, factory: Any, init: bool, repr: bool, compare: bool, kw_only: Any
+    ) -> None:
+        self.name, self.type = "", ""
+        self.default, self.default_factory = default, factory
+        self.init, self.repr, self.compare, self.kw_only = init, repr, compare, kw_only
+
+    @property
+    def _field_type(self) -> object:
+        import dataclasses  # only its own functions ask, so it is loaded then
+
+        return dataclasses._FIELD  # type: ignore[attr-defined]
+
+
+@overload
+def field(
+    *, default: _T, init: bool = True, repr: bool = True, compare: bool = True, kw_only: bool = ...
+) -> _T: ...
+@overload
+def field(
+    *,
+    default_factory: Callable[[], _T],
+    init: bool = True,
+    repr: bool = True,
+    compare: bool = True,
+    kw_only: bool = ...,
+) -> _T: ...
+@overload
+def field(
+    *, init: bool = True, repr: bool = True, compare: bool = True, kw_only: bool = ...
+) -> Any: ...
+def field(
+    *,
+    default: Any = _MISSING,
+    default_factory: Any = _MISSING,
+    init: bool = True,
+    repr: bool = True,
+    compare: bool = True,
+    kw_only: Any = _MISSING,
+) -> Any:
+    """The declaration of a field that is not plain: the arguments mean what they mean to `dataclasses.field`."""
+    return Field(default, default_factory, init, repr, compare, kw_only)
+
+
+def fields(cls_or_record: object) -> tuple[Field, ...]:
+    """The fields of a record or of its class, in the order of their declaration, inherited ones first."""
+    return tuple(cls_or_record.__dataclass_fields__.values())  # type: ignore[attr-defined]
+
+
+def is_record(value: object) -> bool:
+    return hasattr(value, "__dataclass_fields__")
+
+
+def replace(record: _T, **changes: Any) -> _T:
+    """A record with other values in some fields; the others keep theirs, but for those that are computed."""
+    for field in fields(record):
+        if field.init:
+            changes.setdefault(field.name, getattr(record, field.name))
+    return type(record)(**changes)
+
+
 @overload
 def record(cls: type[_T], /) -> type[_T]: ...
 @overload
-def record(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[_T]], type[_T]]: ...
-@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
-def record(cls: type[Any] | None = None, /, *, kw_only: bool = False, eq: bool = True) -> Any:
+def record(
+    *, frozen: bool = True, kw_only: bool = False, eq: bool = True, weakref: bool = False
+) -> Callable[[type[_T]], type[_T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def record(
+    cls: type[Any] | None = None,
+    /,
+    *,
+    frozen: bool = True,
+    kw_only: bool = False,
+    eq: bool = True,
+    weakref: bool = False,
+) -> Any:
     """Makes a class with annotated fields a record.
 
-    Fields of `kw_only` records are given by name. Records without `eq` compare by identity.
+    Fields of `kw_only` records are given by name. Records without `eq` compare by identity. Those that are not `frozen`
+    can be assigned to and have no hash, unless they compare by identity. `weakref` allows weak references.
     """
     if cls is None:
-        return lambda declared: _made(declared, kw_only, eq)
-    return _made(cls, kw_only, eq)
+        return lambda declared: _made(declared, frozen, kw_only, eq, weakref)
+    return _made(cls, frozen, kw_only, eq, weakref)
 
 
-def _made(cls: type[Any], kw_only: bool, eq: bool) -> type[Any]:
+def _made(cls: type[Any], frozen: bool, kw_only: bool, eq: bool, weakref: bool) -> type[Any]:
     inherited: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         inherited |= getattr(base, "__dataclass_fields__", {})
@@ -52,20 +129,23 @@ def _made(cls: type[Any], kw_only: bool, eq: bool) -> type[Any]:
     }
     if eq:
         compared = [name for name, field in fields.items() if field.compare]
-        methods |= {"__eq__": _eq(compared), "__hash__": _hash(compared)}
+        methods |= {"__eq__": _eq(compared), "__hash__": _hash(compared) if frozen else None}
+    if frozen:
+        methods |= {"__setattr__": _no_set, "__delattr__": _no_delete}
     made: type[Any] = type(cls)(  # type: ignore[misc]
         cls.__name__,
         cls.__bases__,
         methods
         | members
         | {
-            "__slots__": tuple(name for name in own if name not in inherited),
+            "__slots__": (
+                *(name for name in own if name not in inherited),
+                *(["__weakref__"] if weakref else []),
+            ),
             "__dataclass_fields__": fields,
             "__match_args__": tuple(
                 name for name, field in fields.items() if field.init and not field.kw_only
             ),
-            "__setattr__": _no_set,
-            "__delattr__": _no_delete,
             "__getstate__": _state,
             "__setstate__": _restore,
         },
@@ -73,18 +153,21 @@ def _made(cls: type[Any], kw_only: bool, eq: bool) -> type[Any]:
     return made
 
 
-def _own_fields(cls: type[Any], kw_only: bool) -> dict[str, Any]:
-    own: dict[str, Any] = {}
+def _own_fields(cls: type[Any], kw_only: bool) -> dict[str, Field]:
+    own: dict[str, Field] = {}
     for name, annotation in cls.__annotations__.items():
         if str(annotation).startswith(("ClassVar", "typing.ClassVar")):
             continue
         default = vars(cls).get(name, _MISSING)
-        given = isinstance(default, dataclasses.Field)
-        field: Any = default if given else dataclasses.field(default=default)
-        field.name, field.type = name, annotation
-        field.kw_only = kw_only if field.kw_only is _MISSING else field.kw_only
-        field._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
-        own[name] = field
+        if isinstance(default, Field):
+            own[name] = default
+        elif hasattr(default, "default_factory"):
+            raise TypeError(f"`{name}` of `{cls.__name__}` is declared by another `field`")
+        else:
+            own[name] = Field(default, _MISSING, True, True, True, _MISSING)
+        own[name].name, own[name].type = name, annotation
+        if own[name].kw_only is _MISSING:
+            own[name].kw_only = kw_only
     return own
 
 
@@ -194,11 +277,15 @@ def _repr(shown: list[str]) -> Callable[[Any], str]:
 
 
 def _no_set(self: Any, name: str, value: object) -> None:
-    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _no_delete(self: Any, name: str) -> None:
-    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _state(self: Any) -> list[Any]:

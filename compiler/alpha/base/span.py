@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Source:
     """One source text. `path` is the name shown to people, never an absolute path of the build machine's own making."""
 

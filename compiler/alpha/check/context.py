@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.check import errors_names, errors_shapes, errors_types
 from alpha.check.entries import (
@@ -49,7 +49,7 @@ Check = Callable[["Context", tree.Written, Type, Blame | None], term.Term]
 Rules = tuple[Mapping[type, Infer], Mapping[type, Check]]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Context:
     """`locals` maps names in scope within the definition; `rules` are the tables of `expressions`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 from alpha.base.record import record
@@ -62,7 +61,7 @@ class OwnFunction:
 Entry = Variable | LocalFunction | Dimension | OwnParameter | OwnFunction
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Hole:
     """Stands in the term of something that waits; filled once its types are known."""
 
@@ -76,7 +75,7 @@ class Hole:
         return cast("term.Term", self)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Waiting:
     """`attempt` says whether it is settled; `give_up` reports why it never was. `types` is what it waits for."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Set
 
-from alpha.base.record import record
+from alpha.base.record import fields, record
 from alpha.base.span import Span
 from alpha.check import module_errors as errors
 from alpha.diagnostics.diagnostic import Diagnostic
@@ -109,7 +108,7 @@ def _used(module: tree.Module) -> _Used:
                 used.fields.add(named.text)
                 waiting.append(value)
             case tree.Node():
-                waiting.extend(getattr(node, part.name) for part in dataclasses.fields(node))
+                waiting.extend(getattr(node, part.name) for part in fields(node))
             case _:
                 pass
     return used

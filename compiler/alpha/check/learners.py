@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from alpha.base.dtype import Dtype
+from alpha.base.record import field, record
 from alpha.check import errors_declarations, errors_names
 from alpha.check.context import Context
 from alpha.check.cycles import circle, components, is_circle
@@ -36,7 +35,7 @@ _FORMS = {
 Part = tree.Define | tree.Metric
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Learning:
     """One learner while it is checked. `values` are its functions, in scope in one another."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from alpha.base.record import field, record
 from alpha.base.span import Source, Span
 from alpha.check import errors_names
 from alpha.check.builtin import KEYWORD_VALUES, TYPE_KINDS
@@ -28,7 +27,7 @@ BUILTIN = "Alpha.Prelude"
 """The module whose names are bare: the language's own."""
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Work:
     """One module while it is checked: its scope, and the parts of the core module made so far."""
 

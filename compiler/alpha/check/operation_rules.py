@@ -7,8 +7,8 @@ operands are known. So partial application and passing an operation on need no r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.check import errors_declarations, errors_shapes, errors_types
 from alpha.check.axes import Axis, resolve
@@ -60,7 +60,7 @@ def _axes_fault(row: Operation, axes: tuple[Axis, ...] | None, span: Span) -> Di
     return None
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Use:
     """One use of an operation. A rule answers False to wait."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from alpha.base.dtype import Dtype
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import errors_types
 from alpha.check.broadcasting import Operand, broadcast, is_settled, same_element
@@ -13,7 +12,7 @@ from alpha.core.types import Tensor, Type
 from alpha.diagnostics.diagnostic import Diagnostic, Label
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Use:
     """One use of an operator. A rule answers False to wait."""
 

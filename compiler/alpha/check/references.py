@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
+from alpha.base.record import fields
 from alpha.base.span import Span
 from alpha.syntax import tree
 

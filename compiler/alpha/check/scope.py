@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core import term
 from alpha.core.dim import Dim
@@ -16,7 +15,7 @@ Parameters = tuple[tuple[str, Kind], ...]
 Where = tuple[tuple[str, Dim], ...]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Value:
     """A module-level name of the value space, or a function of a model, learner or optimizer.
 
@@ -49,7 +48,7 @@ class ConstructorEntity:
     span: Span
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class RecordEntity:
     """A declared record. `fields` is filled when its module's types are read."""
 
@@ -59,7 +58,7 @@ class RecordEntity:
     fields: dict[str, Type] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class VariantEntity:
     symbol: str
     parameters: Parameters
@@ -81,7 +80,7 @@ class BuiltinType:
     parameters: Parameters
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class ModelEntity:
     """A declared model: a type of bundles, a constructor of model values, and functions of its bundles."""
 
@@ -100,7 +99,7 @@ class ModelEntity:
 TypeEntity = RecordEntity | VariantEntity | AliasEntity | BuiltinType | ModelEntity
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class ModuleScope:
     """The names of one module. `values`, `types` and `constructors` hold its own and what it imports by name.
 
@@ -166,7 +165,7 @@ class ModuleScope:
         return name in self.own and (self.exported is None or name in self.exported)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Group:
     """The facts of a `facts` declaration, for those who include it."""
 
@@ -174,7 +173,7 @@ class Group:
     places: dict[str, Span] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Registry:
     """Everything declared in the program, by qualified name."""
 

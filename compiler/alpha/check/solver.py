@@ -8,9 +8,9 @@ user's own names and never solved.
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core.dim import Answer, Dim, equal
 from alpha.core.types import (
@@ -50,7 +50,7 @@ class Mismatch(Exception):
         self.note = note
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Unknown:
     """What is known of an unknown. `literal` is `int` or `float` while it is only the type of a literal."""
 
@@ -62,7 +62,7 @@ class Unknown:
     hint: str = ""
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Solver:
     """The unknowns of one definition. `where` rewrites names by the equations in scope, fully expanded."""
 

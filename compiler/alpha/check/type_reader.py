@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.check import errors_kinds, errors_names, errors_shapes
 from alpha.check.builtin import AMOUNT_UNITS
@@ -38,7 +38,7 @@ _POISONED = TypeVar("!type")
 _CONSTRAINED = re.compile(r"(eq|ord|num)[0-9']*")
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Variables:
     """Lower-case names of types. `open`: a name not seen yet becomes a variable (signatures, parameters)."""
 
@@ -49,7 +49,7 @@ class Variables:
         return Variables(dict(self.kinds), open)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class TypeReader:
     """Reads the types of one module. Faults are reported and give a poisoned type."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from alpha.base.dtype import Dtype
+from alpha.base.record import field, record
 from alpha.check.solver import SCALAR, Mismatch, Solver
 from alpha.core.dim import Answer, Dim
 from alpha.core.types import (
@@ -32,7 +31,7 @@ _WITHOUT_EQUALITY = frozenset(
 )
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Unifier:
     """One attempt to make two types equal. `later` collects the equations that stay open."""
 

@@ -13,10 +13,9 @@ elaborated into functions:
 
 from __future__ import annotations
 
-from dataclasses import field
 from fractions import Fraction
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core.dim import Dim
 from alpha.core.types import Scheme, Type, TypeArgument

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 
 
@@ -65,7 +64,7 @@ class Reported:
 _SINK_KEY = object()
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Diagnostics:
     """The sink of one session. Equal diagnostics are kept once, in the order they came."""
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from alpha.base.host import HostTarget
+from alpha.base.record import fields
 from alpha.codegen.worker import Worker
 from alpha.driver.cache import Cache
 from alpha.driver.identity import compiler_digest, llvmlite_version
@@ -33,8 +34,12 @@ class RuntimeObject:
     def start(self, host: HostTarget) -> None:
         """Begins what `get` will need; returns at once."""
         if self._making is None and self._cache.find(*_key(host)) is None:
-            fields = {name: getattr(host, name) for name in HostTarget.__annotations__}
-            self._worker.begin("object", json.dumps(fields), host, LEVEL)
+            self._worker.begin(
+                "object",
+                json.dumps({part.name: getattr(host, part.name) for part in fields(host)}),
+                host,
+                LEVEL,
+            )
             self._making = host
 
     def get(self, host: HostTarget) -> bytes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from alpha.base.record import field, record
 from alpha.check.source_roots import SourceRoots, package_folder
 from alpha.codegen.worker import Worker
 from alpha.diagnostics.diagnostic import Diagnostics
@@ -15,7 +15,7 @@ from alpha.driver.cache import Cache, user_cache
 from alpha.driver.runtime_object import RuntimeObject
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Session:
     """`package` is the folder whose modules come first and below which `build/` lies.
 

@@ -23,12 +23,12 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from alpha.base.host import HostTarget
+from alpha.base.record import record
 from alpha.elf.errors import Fault, LinkError
 
 LOAD, DYNAMIC, INTERPRETER, TLS = 1, 2, 3, 7
@@ -72,7 +72,7 @@ def need(condition: bool, message: str, place: int = 0) -> None:
 
 
 # Not frozen: the tables are read once, by the first law that needs them.
-@dataclass
+@record(frozen=False)
 class Image:
     data: bytes
     host: HostTarget

@@ -9,7 +9,8 @@ collector.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+
+from alpha.base.record import field, record
 
 STEPS = 5_000_000
 BYTES = 256 * 1024 * 1024
@@ -27,7 +28,7 @@ class Exhausted(Exception):
         self.what = what
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Account:
     """What one module has used, in steps also for each definition."""
 

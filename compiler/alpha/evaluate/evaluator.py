@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from functools import partial
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.core.term import Program

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from alpha.base.digest import sha256
-from alpha.base.record import record
+from alpha.base.record import field, record
 
 LOCK = "alpha.lock"
 _LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<path>[^\n]+)")
@@ -26,7 +25,7 @@ class Read:
     digest: str
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class FileAccess:
     """Reads files for the modules of one session. `roots` maps a module's name to the source root it came from.
 
@@ -63,7 +62,7 @@ class FileAccess:
 
     def locked(self, module: str, path: str) -> str | None:
         """The digest that the lock of the source root has for a file; None without a line for it."""
-        return self._lock(self._root(module)).get(path)
+        return read_lock(self._root(module)).get(path)
 
     def _root(self, module: str) -> Path:
         root = self.roots.get(module)
@@ -90,12 +89,12 @@ class FileAccess:
         except OSError as error:
             raise FileFault(f"cannot be read: {error.strerror}") from None
 
-    @staticmethod
-    def _lock(folder: Path) -> dict[str, str]:
-        """Lines of a digest, two spaces and a path; a lock that is not there has none."""
-        try:
-            text = (folder / LOCK).read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
-            return {}
-        matches = map(_LINE.fullmatch, text.splitlines())
-        return {match["path"]: match["digest"] for match in matches if match}
+
+def read_lock(folder: Path) -> dict[str, str]:
+    """Path to digest of the lock in `folder`: lines of a digest, two spaces and a path. None there: no lines."""
+    try:
+        text = (folder / LOCK).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    matches = map(_LINE.fullmatch, text.splitlines())
+    return {match["path"]: match["digest"] for match in matches if match}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
+from alpha.base.record import fields, is_record
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
@@ -77,7 +77,7 @@ def _terms(term: core.Term) -> Iterator[core.Term]:
         node = pending.pop()
         if isinstance(node, tuple):
             pending.extend(reversed(node))
-        elif is_dataclass(node) and not isinstance(node, Span):
+        elif is_record(node) and not isinstance(node, Span):
             if isinstance(node, core.Typed):
                 yield node  # type: ignore[misc]
             if isinstance(node, core.Lambda):

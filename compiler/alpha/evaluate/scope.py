@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Generic, TypeVar
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.core.term import LetGeneral
 from alpha.core.types import TypeArgument
 

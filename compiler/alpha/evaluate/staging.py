@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from alpha.base.dtype import Dtype, TensorType
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.evaluate import errors
@@ -27,7 +26,7 @@ class KeyUse:
     label: int | None = None
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Staging:
     """`constants` holds module-level values that contain nodes of this graph. `used` tells whether a node was made."""
 

@@ -15,11 +15,10 @@ Names of graph inputs and outputs are fixed, and every later level relies on the
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from alpha.base.dtype import Dtype, TensorType
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core.term import Amount
 from alpha.evaluate.storage import CODES

@@ -8,10 +8,9 @@ is known at compile time; a `Staged` value is a node of the graph that is being 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
 from alpha.base.dtype import Dtype
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core.term import Amount, EinsumSpec, Lambda
 from alpha.core.types import TypeArgument

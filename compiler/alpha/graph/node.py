@@ -8,17 +8,16 @@ one again once gradients are taken.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from alpha.base.dtype import TensorType
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 
 Attribute = int | float | str | bool | tuple["Attribute", ...]
 """Attributes are plain data. A constant's `value` is an int, or the f32 / f64 value as an exact Python float."""
 
 
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
+@record(eq=False, weakref=True)
 class Node:
     """`operation` is a row of `graph.ops.TABLE`; `attributes` are sorted by name; `type` is what the row's rule gives.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.node import Graph, Node
 from alpha.kernel.direct import ELEMENTS, TEMPLATES

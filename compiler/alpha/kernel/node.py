@@ -11,11 +11,10 @@ do not show which.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from enum import Enum
 
 from alpha.base.dtype import Dtype
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 
 LANES = 16

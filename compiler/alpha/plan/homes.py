@@ -8,9 +8,8 @@ into a place of its own, then everything into its home.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from alpha.base.record import record
+from alpha.base.record import record, replace
 from alpha.kernel.direct.movement import copy_kernel
 from alpha.kernel.lower import Lowered
 from alpha.kernel.node import Buffer, Kernel

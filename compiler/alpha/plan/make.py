@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from alpha.base.dtype import TensorType
 from alpha.base.host import HostTarget
-from alpha.base.record import record
+from alpha.base.record import record, replace
 from alpha.base.span import Span
 from alpha.evaluate.system import System
 from alpha.graph.passes import optimise

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.runtime.sha_native import SHA_BLOCKS_X86
 
 ERRNO = {

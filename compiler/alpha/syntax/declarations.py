@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from alpha.base.record import record
+from alpha.base.record import record, replace
 from alpha.base.span import Source, Span
 from alpha.syntax import numbers
 from alpha.syntax import tree as t

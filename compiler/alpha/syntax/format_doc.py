@@ -8,7 +8,6 @@ result once more changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from alpha.base.record import record
 
@@ -101,7 +100,7 @@ def group(doc: Doc, broken: bool = False) -> Group:
     return Group(doc, broken, broken or doc.forced)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Line:
     """A line of the result. `start` and `end` span the places of its words in the source, -1 if it has none.
 

@@ -10,13 +10,12 @@ the grammar beside it is not used: the tables are then made in memory.
 from __future__ import annotations
 
 import json
-from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from alpha.base.digest import sha256_text
-from alpha.base.record import record
+from alpha.base.record import field, record
 
 FORMAT = 1
 GRAMMAR = Path(__file__).with_name("grammar.lark")

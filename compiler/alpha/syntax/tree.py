@@ -7,10 +7,9 @@ Where an alternative of the grammar is only a bracket, there is no node; precede
 
 from __future__ import annotations
 
-from dataclasses import field
 from fractions import Fraction
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.base.span import Span
 
 

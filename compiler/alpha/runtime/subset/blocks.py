@@ -8,15 +8,14 @@ its operands from the back edges are filled in when the loop is closed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.runtime.subset.types import Value
 
 Locals = dict[str, Value]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Join:
     """A label, and the blocks that jump to it with the locals they bring."""
 

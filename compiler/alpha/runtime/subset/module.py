@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.runtime.subset.context import FunctionContext, Output
 from alpha.runtime.subset.debug import DebugInfo
 from alpha.runtime.subset.errors import SubsetError

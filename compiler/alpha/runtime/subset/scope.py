@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from alpha.base.record import record
+from alpha.base.record import field, record
 from alpha.runtime.subset.errors import SubsetError
 from alpha.runtime.subset.types import TYPES, Type
 
@@ -46,7 +45,7 @@ class Function:
     node: ast.FunctionDef
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Scope:
     constants: dict[str, int] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
