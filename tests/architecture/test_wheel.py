@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -44,6 +47,20 @@ def test_the_wheel_holds_the_library_the_systems_and_their_data(wheel: Path) -> 
     ):
         assert name in names
     assert not any(name.startswith(("reference/", "tests/", "semantics/")) for name in names)
+
+
+def test_the_wheel_asks_for_what_the_compiler_imports_and_nothing_else() -> None:
+    """`numpy` is for those who ask a system for its rows, as the tests do; a build does not."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = {re.split(r"[<>=]", line)[0] for line in project["dependencies"]}
+    imported = set()
+    for file in (ROOT / "compiler" / "alpha").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.partition(".")[0])
+    assert imported - set(sys.stdlib_module_names) - {"alpha"} == asked | {"numpy"}
 
 
 @pytest.mark.slow
