@@ -1,5 +1,7 @@
 """Line information: DWARF 4 in which every kernel is a function at the line of Alpha source it came from.
 
+Kernels that are launched together are inlined in the function of the launch.
+
 The folder of the sources is a fixed virtual path, so no path of the build machine reaches an executable.
 """
 
@@ -22,8 +24,23 @@ class DebugInfo:
         self._unit: int | None = None
         self._signature: int | None = None
 
-    def function(self, name: str, span: Span) -> tuple[str, str]:
-        """The attachments of a function and of its instructions."""
+    def location(self, scope: int, span: Span) -> str:
+        """The attachment of an instruction in the function `scope`."""
+        node = f"!DILocation(line: {span.line}, column: {span.column}, scope: !{scope})"
+        return f", !dbg !{self._add(node)}"
+
+    def inlined(self, name: str, span: Span, within: str) -> str:
+        """The attachment of an instruction of `name`, which stands in a function: at `within`, its own attachment."""
+        at = within.removeprefix(", !dbg ")
+        scope = self.function(name, span)
+        node = (
+            f"!DILocation(line: {span.line}, column: {span.column}, scope: !{scope},"
+            f" inlinedAt: {at})"
+        )
+        return f", !dbg !{self._add(node)}"
+
+    def function(self, name: str, span: Span) -> int:
+        """The number of the node that describes a function."""
         file = self._file(span.source.path)
         if self._unit is None:
             self._unit = self._add(
@@ -32,15 +49,11 @@ class DebugInfo:
             )
             nothing = self._add("!{null}")
             self._signature = self._add(f"!DISubroutineType(types: !{nothing})")
-        program = self._add(
+        return self._add(
             f"distinct !DISubprogram(name: {quoted(name)}, linkageName: {quoted(name)}, scope: !{file}, file: !{file},"
             f" line: {span.line}, type: !{self._signature}, scopeLine: {span.line},"
             f" spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !{self._unit})"
         )
-        location = self._add(
-            f"!DILocation(line: {span.line}, column: {span.column}, scope: !{program})"
-        )
-        return f" !dbg !{program}", f", !dbg !{location}"
 
     def text(self) -> str:
         """The module's metadata."""

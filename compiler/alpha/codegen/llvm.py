@@ -1,11 +1,13 @@
-"""Kernels as LLVM IR text: one function a kernel, SSA with phi nodes, one instruction for each operator.
+"""Kernels as LLVM IR text: SSA with phi nodes, one instruction for each operator.
 
-The text depends on nothing but the kernels and the host. Offsets in the arena are constants of the code.
+A kernel is a function of its own, or stands in one with those that are launched together with it. The text depends on
+nothing but the kernels, how they are launched, and the host. Offsets in the arena are constants of the code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import assert_never
 
 from alpha.base.host import HostTarget
@@ -38,8 +40,21 @@ from alpha.kernel.node import (
     ValueType,
     Variable,
 )
+from alpha.plan.launches import launches
+from alpha.plan.plan import Plan
 
 ATTRIBUTES = 'nounwind uwtable "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
+
+
+def plan_ir(plan: Plan, kernels: Sequence[Kernel], host: HostTarget) -> str:
+    """One module with the function of every launch of a plan, whose regions the kernels are, in order."""
+    following = iter(kernels)
+    groups = [
+        (launch.symbol, tuple(islice(following, len(launch.regions))))
+        for program in plan.programs
+        for launch in launches(program)
+    ]
+    return _module(groups, host)
 
 
 def kernels_ir(kernels: Sequence[Kernel], host: HostTarget) -> str:
@@ -47,9 +62,13 @@ def kernels_ir(kernels: Sequence[Kernel], host: HostTarget) -> str:
 
     Every buffer must have its offset. Equal kernels give equal text.
     """
+    return _module([(kernel.symbol, (kernel,)) for kernel in kernels], host)
+
+
+def _module(groups: Sequence[tuple[str, Sequence[Kernel]]], host: HostTarget) -> str:
     declarations: dict[str, None] = {}
     debug = DebugInfo()
-    functions = [_Function(kernel, declarations, debug).text() for kernel in kernels]
+    functions = [_Function(symbol, group, declarations, debug).text() for symbol, group in groups]
     features = f' "target-features"="{host.features}"' if host.features else ""
     parts = [
         f'target triple = "{host.triple}"\n',
@@ -62,31 +81,71 @@ def kernels_ir(kernels: Sequence[Kernel], host: HostTarget) -> str:
 
 
 class _Function:
-    """The text of one kernel."""
+    """The text of one kernel, or of several that are launched together."""
 
-    def __init__(self, kernel: Kernel, declarations: dict[str, None], debug: DebugInfo) -> None:
-        self.kernel = kernel
+    def __init__(
+        self,
+        symbol: str,
+        kernels: Sequence[Kernel],
+        declarations: dict[str, None],
+        debug: DebugInfo,
+    ) -> None:
+        self.symbol = symbol
+        self.kernels = kernels
+        self.kernel = kernels[0]
         self.declarations = declarations
+        self.debug = debug
+        self.prefix = ""
         self.lines: list[str] = []
         self.names: dict[Variable, str] = {}
         self.serial = 0
         self.label = "entry"
-        self.attachment, self.location = (
-            debug.function(kernel.symbol, kernel.span) if kernel.span else ("", "")
-        )
+        span = next((kernel.span for kernel in kernels if kernel.span), None)
+        self.scope = debug.function(symbol, span) if span else None
+        self.location = debug.location(self.scope, span) if span and self.scope else ""
 
     def text(self) -> str:
-        for number, buffer in enumerate(self.kernel.buffers):
-            if buffer.offset is None:
-                raise ValueError(f"`{buffer.name}` has no place in the arena")
-            self._line(f"%b{number} = getelementptr i8, ptr %arena, i64 {buffer.offset}")
-        self._block(self.kernel.body)
+        arguments = "i64 %part, i64 %parts"
+        if len(self.kernels) == 1:
+            self._kernel(self.kernel)
+        else:
+            arguments = "i64 %first, i64 %stop"
+            self._each()
         self._line("ret void")
         body = "\n".join(self.lines)
+        attachment = f" !dbg !{self.scope}" if self.scope is not None else ""
         return (
-            f'define hidden void @"{self.kernel.symbol}"(ptr %arena, i64 %part, i64 %parts)'
-            f" #0{self.attachment} {{\nentry:\n{body}\n}}\n"
+            f'define hidden void @"{self.symbol}"(ptr %arena, {arguments})'
+            f" #0{attachment} {{\nentry:\n{body}\n}}\n"
         )
+
+    def _each(self) -> None:
+        """Enters at kernel number `first` and leaves before number `stop`."""
+        own = self.location
+        cases = " ".join(f"i64 {n}, label %kernel{n}" for n in range(len(self.kernels)))
+        self._line(f"switch i64 %first, label %end [ {cases} ]")
+        for number, kernel in enumerate(self.kernels):
+            self._open(f"kernel{number}")
+            self.kernel, self.prefix = kernel, f"k{number}."
+            if kernel.span and self.scope is not None:
+                self.location = self.debug.inlined(kernel.symbol, kernel.span, own)
+            self._kernel(kernel)
+            self.location = own
+            following = f"%kernel{number + 1}" if kernel is not self.kernels[-1] else "%end"
+            more = self._value(f"icmp ugt i64 %stop, {number + 1}")
+            self._line(f"br i1 {more}, label {following}, label %end")
+        self._open("end")
+
+    def _kernel(self, kernel: Kernel) -> None:
+        for number, buffer in enumerate(kernel.buffers):
+            if buffer.offset is None:
+                raise ValueError(f"`{buffer.name}` has no place in the arena")
+            name = self._buffer(number)
+            self._line(f"{name} = getelementptr i8, ptr %arena, i64 {buffer.offset}")
+        self._block(kernel.body)
+
+    def _buffer(self, number: int) -> str:
+        return f"%{self.prefix}b{number}"
 
     # Writing.
 
@@ -141,7 +200,7 @@ class _Function:
 
     def _address(self, buffer: int, index: str) -> str:
         one = stored(ValueType(self.kernel.buffers[buffer].scalar))
-        return self._value(f"getelementptr {one}, ptr %b{buffer}, i64 {index}")
+        return self._value(f"getelementptr {one}, ptr {self._buffer(buffer)}, i64 {index}")
 
     def _load(self, statement: Load) -> str:
         type_ = statement.result.type

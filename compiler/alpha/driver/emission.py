@@ -9,7 +9,7 @@ from alpha.admission.errors import empty_artifact
 from alpha.admission.peak import peak
 from alpha.admission.report import as_object, to_json
 from alpha.base.digest import sha256
-from alpha.codegen.llvm import kernels_ir
+from alpha.codegen.llvm import plan_ir
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.artifact import OutputFile, require_writable_place, write_all
 from alpha.driver.artifact_module import module_source
@@ -48,7 +48,7 @@ def place_of(session: Session, work: Build) -> Path:
 def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) -> bytes:
     """The bytes of the output that the request names. Only what was admitted is emitted."""
     admitted.require(work.plan.demands)
-    host, code = work.host, kernels_ir(work.kernels, work.host)
+    host, code = work.host, plan_ir(work.plan, work.kernels, work.host)
     if work.request.emit == "llvm":
         return code.encode()
     if work.request.emit == "asm":

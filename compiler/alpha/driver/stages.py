@@ -34,13 +34,13 @@ def stage_text(session: Session, request: Request, stage: str) -> str:
 
             text = plan_text(work.plan)
         case "llvm":
-            from alpha.codegen.llvm import kernels_ir
+            from alpha.codegen.llvm import plan_ir
 
-            text = kernels_ir(work.kernels, work.host)
+            text = plan_ir(work.plan, work.kernels, work.host)
         case "asm":
-            from alpha.codegen.llvm import kernels_ir
+            from alpha.codegen.llvm import plan_ir
 
-            text = session.worker.assembly(kernels_ir(work.kernels, work.host), work.host)
+            text = session.worker.assembly(plan_ir(work.plan, work.kernels, work.host), work.host)
         case _:
             raise ValueError(stage)
     return text if text.endswith("\n") else text + "\n"

@@ -84,17 +84,28 @@ SYSTEM = Record(
 PROGRAM = Record(
     "PROGRAM",
     (
-        ("regions", "address"),
+        ("launches", "address"),
+        ("launch_count", "number"),
+        ("regions", "address"),  # of the step alone: what is looked at when a run is replayed
         ("region_count", "number"),
         ("copies", "address"),
         ("copy_count", "number"),
     ),
 )
+LAUNCH = Record(
+    "LAUNCH",
+    (
+        ("function", "address"),
+        ("parallel", "number"),
+        ("count", "number"),  # of regions, which a function that is not parallel numbers from 0
+    ),
+)
 REGION = Record(
     "REGION",
     (
-        ("kernel", "address"),
+        ("function", "address"),
         ("parallel", "number"),
+        ("number", "number"),  # in its function
         ("name", "text"),
         ("place", "text"),  # file, line and column in the system's source, or ""
         ("checks", "address"),  # f32 results, looked at when a run is replayed
@@ -151,7 +162,7 @@ STOP = Record(
         ("state", "address"),  # bits of the lowest f32 seen, evaluations since
     ),
 )
-RECORDS = (SYSTEM, PROGRAM, REGION, CHECK, COPY, TENSOR, FIELD, METRIC, STOP)
+RECORDS = (SYSTEM, PROGRAM, LAUNCH, REGION, CHECK, COPY, TENSOR, FIELD, METRIC, STOP)
 
 DTYPES = ("f64", "f32", "bf16", "f16", "i64", "i32", "u32", "u8", "bool")
 SINKS = {"Terminal": 1, "JsonLines": 2}

@@ -13,6 +13,7 @@ from alpha.diagnostics.diagnostic import Refused
 from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate.system import System
 from alpha.plan.arena import rounded
+from alpha.plan.launches import Launch, launches
 from alpha.plan.plan import Buffer, Plan, ProgramPlan
 from alpha.runtime import abi
 from alpha.runtime.tables import Address, Row, Tables
@@ -178,31 +179,56 @@ def _program(
     for tensor, _, offset in state:
         if inputs.get(tensor, offset) != offset:
             raise ValueError(f"{name}: the input {tensor} does not lie where the state does")
-    regions: list[Row] = []
-    for number, region in enumerate(program.regions):
-        checks = _checks(program, number, buffers) if name == "step" else []
-        regions.append(
-            {
-                "kernel": tables.kernel(region.symbol),
-                "parallel": int(region.parallel),
-                "name": region.symbol,
-                "place": "" if region.span is None else str(region.span),
-                "checks": tables.rows(f"program.{name}.{number}.checks", abi.CHECK, checks),
-                "check_count": len(checks),
-            }
-        )
+    together = launches(program)
+    rows: list[Row] = [
+        {
+            "function": tables.kernel(launch.symbol),
+            "parallel": int(launch.parallel),
+            "count": len(launch.regions),
+        }
+        for launch in together
+    ]
+    regions = _regions(tables, program, together, buffers) if name == "step" else []
     copies: list[Row] = [
         {"source": outputs[tensor], "target": offset, "bytes": kind.bytes}
         for tensor, kind, offset in state
         if outputs.get(tensor, offset) != offset
     ]
     row: Row = {
+        "launches": tables.rows(f"program.{name}.launches", abi.LAUNCH, rows),
+        "launch_count": len(rows),
         "regions": tables.rows(f"program.{name}.regions", abi.REGION, regions),
         "region_count": len(regions),
         "copies": tables.rows(f"program.{name}.copies", abi.COPY, copies),
         "copy_count": len(copies),
     }
     return tables.rows(f"program.{name}", abi.PROGRAM, [row])
+
+
+def _regions(
+    tables: Tables,
+    program: ProgramPlan,
+    together: tuple[Launch, ...],
+    buffers: tuple[Buffer, ...],
+) -> list[Row]:
+    """Each region of a program for itself, with what it gives."""
+    found: list[Row] = []
+    for launch in together:
+        for number, region in enumerate(launch.regions):
+            at = launch.first + number
+            checks = _checks(program, at, buffers)
+            found.append(
+                {
+                    "function": tables.kernel(launch.symbol),
+                    "parallel": int(launch.parallel),
+                    "number": number,
+                    "name": region.symbol,
+                    "place": "" if region.span is None else str(region.span),
+                    "checks": tables.rows(f"program.{program.name}.{at}.checks", abi.CHECK, checks),
+                    "check_count": len(checks),
+                }
+            )
+    return found
 
 
 def _checks(program: ProgramPlan, number: int, buffers: tuple[Buffer, ...]) -> list[Row]:

@@ -1,0 +1,22 @@
+"""Regions that are launched together can be launched one by one: a replay names the one that went wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from packages import ROWS, TINY, write_package
+
+
+def test_a_replay_names_the_region_in_the_middle_of_a_launch(tmp_path: Path) -> None:
+    broken = TINY.replace("constant 0.1", "constant 1e30")
+    assert broken != TINY
+    write_package(tmp_path, {"Tiny.Run": broken}, {"Tiny/rows.csv": ROWS})
+    command = [sys.executable, "-m", "alpha", "build", "Tiny", "--direct", "-o", "tiny"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    done = subprocess.run(["./tiny", "train"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 5
+    assert "error[R0504]" in done.stderr
+    line = 1 + broken[: broken.index("mean[batch] (e * e)")].count("\n")
+    assert f"the one of Tiny/Run.alpha:{line}:18 (step.3.mul) in step 2" in done.stderr
