@@ -28,7 +28,6 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from alpha.base.host import HostTarget
-from alpha.base.record import record
 from alpha.elf.errors import Fault, LinkError
 
 LOAD, DYNAMIC, INTERPRETER, TLS = 1, 2, 3, 7
@@ -71,11 +70,12 @@ def need(condition: bool, message: str, place: int = 0) -> None:
         raise Broken(message.replace("{}", f"{place:#x}"))
 
 
-# Not frozen: the tables are read once, by the first law that needs them.
-@record(frozen=False)
 class Image:
-    data: bytes
-    host: HostTarget
+    """A file for a host. No record: its tables are read once, by the first law that needs them, and kept."""
+
+    def __init__(self, data: bytes, host: HostTarget) -> None:
+        self.data = data
+        self.host = host
 
     def unpack(self, shape: str, offset: int) -> tuple[int, ...]:
         try:
