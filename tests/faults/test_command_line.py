@@ -194,3 +194,21 @@ def test_a_name_that_is_nearly_right_is_met_halfway(
     monkeypatch.chdir(inside)
     assert main.run(["build", name]) == 1
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("command", "status"), [("check", 1), ("fmt", 2)])
+def test_a_pipe_named_like_a_module_is_not_waited_for(
+    command: str, status: int, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "X.alpha")
+    done = alpha(command, cwd=tmp_path)
+    assert done.returncode == status and "it is not a regular file" in done.stderr
+
+
+def test_thousands_of_errors_are_reported_in_reasonable_time(tmp_path: Path) -> None:
+    text = "module Main exposing (a)\n\na : Int\na = " + "f " * 4000 + "1\n"
+    (tmp_path / "Main.alpha").write_text(text)
+    begin = time.monotonic()
+    done = alpha("check", cwd=tmp_path)
+    assert done.returncode == 1 and "4000 errors" in done.stderr
+    assert time.monotonic() - begin < 25

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from alpha.base.digest import sha256
 from alpha.base.record import record
+from alpha.base.regular import read_regular
 from alpha.base.span import Source, Span
 from alpha.check import module_errors as errors
 from alpha.check.imports import check_imports
 from alpha.check.layers import check_layers, is_reference
 from alpha.check.source_roots import SUFFIX, Found, SourceRoots, find_systems, package_folder
-from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
+from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused, Severity
 from alpha.syntax import tree
 from alpha.syntax.parse import parse_module
 from alpha.syntax.source import read_source
@@ -73,7 +74,7 @@ class _Loading:
 
     def report(self, diagnostic: Diagnostic) -> None:
         self._diagnostics.report(diagnostic)
-        if diagnostic in self._diagnostics.errors:
+        if diagnostic.severity is Severity.ERROR:
             self.found.append(diagnostic)
 
     def visit(self, start: str) -> None:
@@ -118,7 +119,7 @@ class _Loading:
             return None
         found = candidates[0]
         try:
-            data = found.file.read_bytes()
+            data = read_regular(found.file)
         except OSError as error:
             self.report(
                 errors.unreadable_module(place, name, found.shown, _reason(found.file, error))
@@ -180,7 +181,7 @@ def _dotted(path: Sequence[tree.Name]) -> str:
 
 def _equal(first: Found, second: Found) -> bool:
     try:
-        return first.file.read_bytes() == second.file.read_bytes()
+        return read_regular(first.file) == read_regular(second.file)
     except OSError:
         return False
 

@@ -69,9 +69,11 @@ class Diagnostics:
     """The sink of one session. Equal diagnostics are kept once, in the order they came."""
 
     items: list[Diagnostic] = field(default_factory=list)
+    _known: set[Diagnostic] = field(default_factory=set, repr=False)
 
     def report(self, diagnostic: Diagnostic) -> Reported:
-        if diagnostic not in self.items:
+        if diagnostic not in self._known:
+            self._known.add(diagnostic)
             self.items.append(diagnostic)
         return Reported(diagnostic, _SINK_KEY)
 

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from alpha.base.regular import read_regular
 from alpha.check.source_roots import SUFFIX, modules_below
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.driver.artifact import OutputFile, write_all
@@ -29,7 +30,7 @@ def format_files(paths: Sequence[Path], diagnostics: Diagnostics, write: bool) -
     changed = []
     for path in _files(paths):
         try:
-            data = path.read_bytes()
+            data = read_regular(path)
         except OSError as failure:
             raise UsageError(f"cannot read `{path}`: {reason(failure)}") from failure
         try:
