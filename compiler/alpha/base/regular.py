@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def read_regular(path: Path) -> bytes:
-    """The bytes of a regular file. Raises OSError for anything else: a pipe without a writer would block a plain read."""
+    """The bytes of a regular file. OSError for all else: an idle pipe would block a plain read."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         mode = os.fstat(descriptor).st_mode
