@@ -15,23 +15,26 @@ def check(targets: tuple[str, ...], form: str) -> int:
 
     PATH is a folder or a module's file, NAME a system or a module; the current folder if there is none of them.
     """
-    from alpha.driver.packages import current_folder, package_of, paths_and_names
+    from alpha.driver.packages import current_folder, modules_named, package_of, paths_and_names
+    from alpha.driver.remembered import is_known
+    from alpha.driver.session import Session
 
     output = Output(form)
     paths, names = paths_and_names(targets)
     folder = current_folder()
     package, chosen = package_of(paths or (folder,)) if paths or not names else (folder, ())
 
-    from alpha.driver.checking import check as check_modules
-    from alpha.driver.select import modules_named
-    from alpha.driver.session import Session
-
     with Session.open(package) as session:
 
         def work() -> int:
             named = [module for name in names for module in modules_named(session.roots, name)]
-            count = check_modules(session, tuple(dict.fromkeys([*chosen, *named])))
+            modules = tuple(dict.fromkeys([*chosen, *named]))
+            if not is_known(session.cache, session.roots, modules):
+                from alpha.driver.checking import check as check_modules
+
+                check_modules(session, modules)
             if not session.diagnostics.errors:
+                count = len(modules)
                 output.say(f"checked {count} module{'' if count == 1 else 's'}")
             return 0
 

@@ -43,6 +43,8 @@ class Output:
         return exit_status(diagnostics.items) or status
 
     def show(self, diagnostics: Diagnostics) -> None:
+        if self.format == "text" and not diagnostics.items:
+            return  # without the renderer
         match self.format:
             case "json":
                 from alpha.diagnostics.json import json_lines

@@ -1,4 +1,4 @@
-"""Compiled objects kept between builds, by the digest of everything they are made from.
+"""What commands keep between them, such as compiled objects, by the digest of everything it is made from.
 
 An entry is the SHA-256 of its payload, a newline, and the payload. It is written under a temporary name and renamed,
 so a reader sees a whole entry or none, whatever other builds do at the same time; it is verified on every read, so a
@@ -8,7 +8,7 @@ damaged one is only slow. Nothing depends on the cache: where it cannot be read 
 from __future__ import annotations
 
 import contextlib
-import secrets
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -29,8 +29,11 @@ class Cache:
         found = self.find(*key)
         if found is None:
             found = make()
-            _write(self._entry(key), found)
+            self.keep(*key, payload=found)
         return found
+
+    def keep(self, *key: str, payload: bytes) -> None:
+        _write(self._entry(key), payload)
 
     def find(self, *key: str) -> bytes | None:
         return _read(self._entry(key))
@@ -58,7 +61,7 @@ def _read(entry: Path) -> bytes | None:
 
 
 def _write(entry: Path, payload: bytes) -> None:
-    temporary = entry.with_name(f"{entry.name}.{secrets.token_hex(8)}.tmp")
+    temporary = entry.with_name(f"{entry.name}.{os.urandom(8).hex()}.tmp")
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:

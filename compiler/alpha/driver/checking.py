@@ -11,6 +11,7 @@ from alpha.check.program import check as check_program
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.planning import Planner
+from alpha.driver.remembered import remember
 from alpha.driver.session import Session
 from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess
@@ -45,13 +46,15 @@ def checked(session: Session, names: Sequence[str]) -> Checked:
     return Checked(modules, program, evaluator, files, planner)
 
 
-def check(session: Session, names: Sequence[str]) -> int:
-    """Everything a build would refuse before its target is known; the number of `names`."""
+def check(session: Session, names: Sequence[str]) -> None:
+    """Everything a build would refuse before its target is known; remembered if there is nothing to say."""
     work = checked(session, names)
     for name in names:
         work.evaluator.check_module(name)
     require_no_errors(session)
-    return len(names)
+    if not session.diagnostics.items:
+        modules = {module.name: (module.path, module.digest) for module in work.modules}
+        remember(session.cache, session.roots, names, modules, work.files)
 
 
 def prove(session: Session, work: Checked) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from alpha.check.source_roots import (
     INNER_ROOTS,
     PACKAGE_FILE,
     SUFFIX,
+    SourceRoots,
+    find_systems,
     is_module_name,
     modules_below,
     own_folders,
 )
-from alpha.driver.errors import UsageError
+from alpha.diagnostics.diagnostic import Diagnostic, Refused
+from alpha.driver.errors import UsageError, unknown_system
 from alpha.evaluate.files import LOCK
 
 __all__ = [
@@ -21,9 +24,11 @@ __all__ = [
     "SUFFIX",
     "current_folder",
     "is_dotted_name",
+    "modules_named",
     "own_roots",
     "package_of",
     "paths_and_names",
+    "unknown",
 ]
 
 
@@ -90,6 +95,21 @@ def package_of(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     if not chosen:
         raise UsageError(f"there are no modules in {_named(paths[0])}")
     return packages[0], tuple(dict.fromkeys(chosen))
+
+
+def modules_named(roots: SourceRoots, name: str) -> list[str]:
+    """The module of that name, and those of the system of that name. Refused with E0102 if there is neither."""
+    known = roots.modules()
+    found = [module for module in known if f"{module}.".startswith(f"{name}.")]
+    if not found:
+        raise Refused(unknown(roots, name, known))
+    return found
+
+
+def unknown(roots: SourceRoots, name: str, known: Iterable[str]) -> Diagnostic:
+    """E0102: neither a system nor a module of the roots has that name."""
+    folder = roots.package.resolve().name if roots.package is not None else ""
+    return unknown_system(name, find_systems(roots), known, folder)
 
 
 def _named(path: Path) -> str:

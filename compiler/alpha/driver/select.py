@@ -7,16 +7,16 @@ the generic profile of the target.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from alpha.base.host import HostTarget
 from alpha.base.record import record
-from alpha.check.modules import SourceRoots, find_systems
+from alpha.check.modules import SourceRoots
 from alpha.core import term as core
-from alpha.diagnostics.diagnostic import Diagnostic, Refused
+from alpha.diagnostics.diagnostic import Refused
 from alpha.driver import errors
 from alpha.driver.errors import UsageError
-from alpha.driver.packages import is_dotted_name
+from alpha.driver.packages import is_dotted_name, unknown
 from alpha.driver.request import Request
 from alpha.evaluate.evaluator import Evaluator, Pairing
 from alpha.targets import HOSTS
@@ -69,16 +69,7 @@ def select(roots: SourceRoots, request: Request) -> Selection:
                 "`--policy` chooses among the policies of a system; a pairing names its own"
             )
         return Selection(name, "", (name,), (name,), target)
-    raise Refused(_unknown(roots, name, known))
-
-
-def modules_named(roots: SourceRoots, name: str) -> list[str]:
-    """The module of that name, and those of the system of that name. Refused with E0102 if there is neither."""
-    known = roots.modules()
-    found = [module for module in known if f"{module}.".startswith(f"{name}.")]
-    if not found:
-        raise Refused(_unknown(roots, name, known))
-    return found
+    raise Refused(unknown(roots, name, known))
 
 
 def choose(
@@ -137,11 +128,6 @@ def policy_of(program: core.Program, selection: Selection, request: Request) -> 
         raise Refused(errors.no_policy(system))
     listed = ", ".join(f"`{policy}`" for policy in names)
     raise UsageError(f"`{system}.Run` has the policies {listed}; choose one with `--policy`")
-
-
-def _unknown(roots: SourceRoots, name: str, known: Iterable[str]) -> Diagnostic:
-    folder = roots.package.resolve().name if roots.package is not None else ""
-    return errors.unknown_system(name, find_systems(roots), known, folder)
 
 
 def _pairings(program: core.Program, selection: Selection) -> Iterator[core.Pairing]:

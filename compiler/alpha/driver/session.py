@@ -6,42 +6,63 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from alpha.base.record import field, record
 from alpha.check.source_roots import SourceRoots, package_folder
-from alpha.codegen.worker import Worker
 from alpha.diagnostics.diagnostic import Diagnostics
 from alpha.driver.cache import Cache, user_cache
-from alpha.driver.runtime_object import RuntimeObject
+
+if TYPE_CHECKING:
+    from alpha.codegen.worker import Worker
+    from alpha.driver.runtime_object import RuntimeObject
 
 
 @record(frozen=False)
 class Session:
     """`package` is the folder whose modules come first and below which `build/` lies.
 
-    `inputs` are the files read so far: what an output may not replace. `worker` starts when it is first needed, or
-    earlier where a command knows that it will be, so that LLVM loads while the front half works; so does `runtime`.
+    `inputs` are the files read so far: what an output may not replace.
     """
 
     package: Path
     roots: SourceRoots
     diagnostics: Diagnostics
     cache: Cache
-    worker: Worker
-    runtime: RuntimeObject
     inputs: set[Path] = field(default_factory=set)
+    _worker: Worker | None = None
+    _runtime: RuntimeObject | None = None
+
+    @property
+    def worker(self) -> Worker:
+        """What compiles. It starts when it is first needed, or earlier where a command knows that it will be, so that
+        LLVM loads while the front half works."""
+        if self._worker is None:
+            from alpha.codegen.worker import Worker  # a check needs none
+
+            self._worker = Worker(self.cache.folder / "crashes")
+        return self._worker
+
+    @property
+    def runtime(self) -> RuntimeObject:
+        """The runtime's object, made beside everything else where the cache has none."""
+        if self._runtime is None:
+            from alpha.driver.runtime_object import RuntimeObject
+
+            self._runtime = RuntimeObject(self.cache, self.cache.folder / "crashes")
+        return self._runtime
 
     @staticmethod
     @contextmanager
     def open(folder: Path) -> Iterator[Session]:
         """A session for the package that `folder` lies in."""
         package = package_folder(folder)
-        folder = user_cache(os.environ)
-        cache, crashes = Cache(folder), folder / "crashes"
-        worker, runtime = Worker(crashes), RuntimeObject(cache, crashes)
+        cache = Cache(user_cache(os.environ))
+        session = Session(package, SourceRoots.open(package), Diagnostics(), cache)
         try:
-            roots = SourceRoots.open(package)
-            yield Session(package, roots, Diagnostics(), cache, worker, runtime)
+            yield session
         finally:
-            worker.close()
-            runtime.close()
+            if session._worker is not None:
+                session._worker.close()
+            if session._runtime is not None:
+                session._runtime.close()

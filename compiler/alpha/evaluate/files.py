@@ -30,12 +30,15 @@ class FileAccess:
     """Reads files for the modules of one session. `roots` maps a module's name to the source root it came from.
 
     A path is relative, with `/` between its parts, without `..`; a symlink must not lead out of the root. `reads` are
-    the files read so far, each once, in the order of first use: the manifest lists them.
+    the files read so far, each once, in the order of first use: the manifest lists them. `faults` counts those that
+    could not be read.
     """
 
     roots: Mapping[str, Path]
     _read: dict[tuple[Path, str], bytes] = field(default_factory=dict)
     _reads: dict[tuple[Path, str], Read] = field(default_factory=dict)
+    _locks: dict[Path, tuple[str, dict[str, str]]] = field(default_factory=dict)
+    faults: int = 0
 
     @staticmethod
     def of_modules(paths: Mapping[str, Path]) -> FileAccess:
@@ -46,12 +49,24 @@ class FileAccess:
     def reads(self) -> tuple[Read, ...]:
         return tuple(self._reads.values())
 
+    def all_reads(self) -> list[tuple[Path, Read]]:
+        """The same with the source root of each."""
+        return [(root, read) for (root, _), read in self._reads.items()]
+
+    def locks(self) -> list[tuple[Path, str]]:
+        """The source roots whose locks were looked at, with the digest of each, as `lock_digest` gives it."""
+        return [(root, digest) for root, (digest, _) in self._locks.items()]
+
     def read(self, module: str, path: str) -> bytes:
         """The bytes of a file. Raises FileFault."""
         root = self._root(module)
         key = (root, path)
         if key not in self._read:
-            data = self._bytes(root, path)
+            try:
+                data = self._bytes(root, path)
+            except FileFault:
+                self.faults += 1
+                raise
             self._read[key] = data
             self._reads[key] = Read(path, sha256(data))
         return self._read[key]
@@ -62,7 +77,17 @@ class FileAccess:
 
     def locked(self, module: str, path: str) -> str | None:
         """The digest that the lock of the source root has for a file; None without a line for it."""
-        return read_lock(self._root(module)).get(path)
+        return self._lock(module)[1].get(path)
+
+    def lock_digest(self, module: str) -> str:
+        """The SHA-256 of the lock of the source root; empty where there is none that can be read."""
+        return self._lock(module)[0]
+
+    def _lock(self, module: str) -> tuple[str, dict[str, str]]:
+        root = self._root(module)
+        if root not in self._locks:
+            self._locks[root] = _lock(root)
+        return self._locks[root]
 
     def _root(self, module: str) -> Path:
         root = self.roots.get(module)
@@ -92,9 +117,15 @@ class FileAccess:
 
 def read_lock(folder: Path) -> dict[str, str]:
     """Path to digest of the lock in `folder`: lines of a digest, two spaces and a path. None there: no lines."""
+    return _lock(folder)[1]
+
+
+def _lock(folder: Path) -> tuple[str, dict[str, str]]:
+    """The digest of a lock, and its lines."""
     try:
-        text = (folder / LOCK).read_text("utf-8")
+        data = (folder / LOCK).read_bytes()
+        text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError):
-        return {}
+        return "", {}
     matches = map(_LINE.fullmatch, text.splitlines())
-    return {match["path"]: match["digest"] for match in matches if match}
+    return sha256(data), {match["path"]: match["digest"] for match in matches if match}

@@ -1,0 +1,103 @@
+"""Checks that found nothing, remembered from one command to the next.
+
+The key of an entry is the compiler, the source roots and the names of the modules that were checked. The entry lists
+everything that the check has read: the modules it loaded, the files that evaluation read, and the locks, each with the
+digest of the bytes that were used. It holds as long as all of that is found again, by the code that found it first,
+with the same bytes. So what can change the answer is compared each time, and nothing else: a module beside those that
+were loaded does not matter until one of the same name comes into reach.
+
+Only a check without any diagnostic is remembered, a warning being part of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from alpha.base.digest import sha256
+from alpha.check.source_roots import SourceRoots
+from alpha.driver.cache import Cache
+from alpha.driver.identity import fingerprint
+from alpha.evaluate.files import FileAccess, FileFault
+
+_SEPARATOR = "\t"
+
+
+def is_known(cache: Cache, roots: SourceRoots, names: Sequence[str]) -> bool:
+    """Whether a check of the modules `names` is known to find nothing, from files that are as they were then."""
+    if not fingerprint():
+        return False
+    entry = cache.find(*_key(roots, names))
+    if entry is None:
+        return False
+    lines = [line.split(_SEPARATOR) for line in entry.decode().splitlines()]
+    paths = {}
+    for kind, digest, name, root in lines:
+        if kind == "module":
+            found = _only(roots, name)
+            if found is None or (str(found[0]), _digest(found[1])) != (root, digest):
+                return False
+            paths[name] = found[1]
+    files = FileAccess.of_modules(paths)
+    try:
+        return all(
+            files.lock_digest(name) == digest
+            if kind == "lock"
+            else kind == "module" or files.digest(name, path) == digest
+            for kind, digest, name, path in lines
+        )
+    except FileFault:
+        return False
+
+
+def remember(
+    cache: Cache,
+    roots: SourceRoots,
+    names: Sequence[str],
+    modules: Mapping[str, tuple[Path, str]],
+    files: FileAccess,
+) -> None:
+    """Keeps that a check of `names` has found nothing.
+
+    `modules` are those it loaded, with the file and the digest of each. A check that depends on more than what an entry
+    can say is not kept: where a module hides an equal one, or a file could not be read.
+    """
+    if not fingerprint() or files.faults:
+        return
+    lines = []
+    module_of = {}
+    for name, (path, digest) in modules.items():
+        found = _only(roots, name)
+        if found is None or found[1] != path:
+            return
+        lines.append(("module", digest, name, str(found[0])))
+        module_of[files.roots[name]] = name
+    lines += [("file", read.digest, module_of[root], read.path) for root, read in files.all_reads()]
+    lines += [("lock", digest, module_of[root], "") for root, digest in files.locks()]
+    if any(_SEPARATOR in part or len(part.splitlines()) > 1 for line in lines for part in line):
+        return
+    text = "\n".join(_SEPARATOR.join(line) for line in lines)
+    cache.keep(*_key(roots, names), payload=text.encode())
+
+
+def _key(roots: SourceRoots, names: Sequence[str]) -> tuple[str, ...]:
+    places = [
+        f"{root.label}{_SEPARATOR}{root.own}{_SEPARATOR}{root.shipped}{_SEPARATOR}{root.folder.resolve()}"
+        for root in roots.roots
+    ]
+    return "check", fingerprint(), "\n".join(places), "\n".join(names)
+
+
+def _only(roots: SourceRoots, name: str) -> tuple[int, Path] | None:
+    """The number of the root that has a module, and its file; None unless there is exactly one."""
+    candidates = roots.candidates(name)
+    if len(candidates) != 1:
+        return None
+    return roots.roots.index(candidates[0].root), candidates[0].file
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256(path.read_bytes())
+    except OSError:
+        return ""
