@@ -173,7 +173,7 @@ class TestStaging:
         with pytest.raises(Refused) as caught:
             c.machine(main).evaluate(use, scope, "Main.it", staging)  # type: ignore[arg-type]
         assert [label.text for label in caught.value.diagnostics[0].labels] == [
-            "`choose` is applied here"
+            "`choose` is evaluated here"
         ]
 
     def test_matmul_of_a_batch_shares_the_leading_axes(self) -> None:

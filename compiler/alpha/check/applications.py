@@ -85,11 +85,12 @@ def apply_term(
 
 
 def _learn(cx: Context, result: Type, expected: Type, span: Span) -> None:
-    """Only what cannot fail: a nominal result fixes its arguments."""
+    """Only what cannot fail: a nominal result fixes its arguments, but for those that must have an order or so."""
     found, wanted = cx.solver.head(result), cx.solver.head(expected)
     if isinstance(found, Named) and isinstance(wanted, Named) and found.name == wanted.name:
         for one, two in zip(found.arguments, wanted.arguments, strict=True):
-            if isinstance(one, TypeVar) and cx.is_open(one) and not isinstance(two, Dim):
+            free = isinstance(one, TypeVar) and cx.is_open(one) and not cx.solver.constraints(one)
+            if free and not isinstance(two, Dim):
                 cx.unify(one, two, span)  # type: ignore[arg-type]  # an element is learned like a type
 
 

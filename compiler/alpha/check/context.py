@@ -108,6 +108,8 @@ class Context:
                     self.shower, mismatch, found, expected, span, self.blame_labels(blame)
                 )
             )
+            if mismatch.unmet is not None:  # it is told, and would be told again for each use
+                self.solver.set_type(*mismatch.unmet)
             return False
         if unifier.later:
             labels = self.blame_labels(blame)

@@ -193,7 +193,7 @@ _WHENCE = "an index comes from `argmax`, `positions`, or a data source that has 
 def unchecked_index(span: Span, found: str, wanted: str, labels: Labels = ()) -> Diagnostic:
     return Diagnostic(
         "E0403",
-        f"`{found}` is not known to be below the size, so it is no `{wanted}`",
+        f"`{found}` may be any number, and `{wanted}` is one below its size",
         span,
         labels,
         _WHENCE,

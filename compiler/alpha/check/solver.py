@@ -40,10 +40,14 @@ KEY = Named("Key")
 
 
 class Mismatch(Exception):
-    """Two types that cannot be one. `code` says in which respect; `left` was found, `right` expected, innermost."""
+    """Two types that cannot be one. `code` says in which respect; `left` was found, `right` expected, innermost.
+
+    `unmet` is the unknown, by its name, that would have been solved by a type which lacks what the unknown must have.
+    """
 
     def __init__(self, code: str, left: object, right: object, note: str = "") -> None:
         super().__init__(code)
+        self.unmet: tuple[str, Type] | None = None
         self.code = code
         self.left = left
         self.right = right
@@ -183,6 +187,12 @@ class Solver:
             return self.unknowns[item.name].literal
         return None
 
+    def constraints(self, item: Type) -> frozenset[Constraint]:
+        """What an unknown must have; empty for everything else."""
+        item = self.head(item)
+        known = self.unknowns.get(item.name) if isinstance(item, TypeVar) else None
+        return known.constraints if known is not None else frozenset()
+
     def make_float(self, item: Type) -> None:
         """`item`, the type of a literal, can only become a float's."""
         assert isinstance(item, TypeVar)
@@ -237,6 +247,10 @@ class Solver:
             if other[0] == "?" and self.unknowns[other].level > level:
                 self.unknowns[other].level = level
         self.dims[name] = value
+        self.progress += 1
+
+    def set_type(self, name: str, value: Type | Element) -> None:
+        self.types[name] = value
         self.progress += 1
 
     def set_shape(self, name: str, value: Shape) -> None:

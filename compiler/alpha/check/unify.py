@@ -117,8 +117,7 @@ class Unifier:
 
     def _set(self, unknown: Type | Element, value: Type | Element) -> None:
         assert isinstance(unknown, TypeVar)
-        self.solver.types[unknown.name] = value
-        self.solver.progress += 1
+        self.solver.set_type(unknown.name, value)
 
     def _join(self, left: TypeVar, right: TypeVar) -> None:
         """Two unknowns become one: the older name stays, with what is known of either."""
@@ -157,11 +156,15 @@ class Unifier:
                 and info.literal == "int"
             ):
                 raise refuse("E0301")
-        for constraint in info.constraints:
-            self.require(value, constraint)
         for name in names:
             other = solver.unknowns[name]
             other.level = min(other.level, info.level)
+        try:
+            for constraint in info.constraints:
+                self.require(value, constraint)
+        except Mismatch as mismatch:
+            mismatch.unmet = unknown.name, value
+            raise
         self._set(unknown, value)
 
     def _literal_element(self, literal: str, element: Element, refusal: Mismatch) -> None:

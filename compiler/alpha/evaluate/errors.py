@@ -12,9 +12,9 @@ from alpha.evaluate.budget import BYTES, Exhausted
 
 
 def _calls(trail: Sequence[tuple[str, Span]]) -> tuple[Label, ...]:
-    """The calls that led here, innermost first."""
+    """The definitions whose evaluation led here, innermost first."""
     return tuple(
-        Label(span, f"`{symbol.rpartition('.')[2]}` is applied here")
+        Label(span, f"`{symbol.rpartition('.')[2]}` is evaluated here")
         for symbol, span in reversed(trail[-6:])
     )
 
