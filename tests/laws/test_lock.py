@@ -10,7 +10,8 @@ import pytest
 from alpha.base.digest import sha256
 from alpha.cli.main import run
 from alpha.diagnostics.diagnostic import Diagnostics
-from alpha.driver.lock import read_lock, write_locks
+from alpha.driver.lock import write_locks
+from alpha.evaluate.files import read_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = """module Main

@@ -6,8 +6,7 @@ relative to the source root; sorted by path. It needs only that the modules pars
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from alpha.base.digest import sha256
@@ -27,8 +26,6 @@ from alpha.syntax.source import read_source
 SOURCES = frozenset({"csv", "idx", "npy", "bytes", "Weights"})
 """What reads a file that its argument names."""
 
-_LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<path>[^\n]+)")
-
 
 @record
 class Citation:
@@ -37,16 +34,6 @@ class Citation:
     path: str
     span: Span
     record: bool
-
-
-def read_lock(root: Path) -> Mapping[str, str]:
-    """Path to digest of the lock of a source root; empty if it has none. A malformed line is E0902 when used."""
-    try:
-        text = (root / LOCK).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return {}
-    matches = map(_LINE.fullmatch, text.splitlines())
-    return {match["path"]: match["digest"] for match in matches if match}
 
 
 def write_locks(package: Path, diagnostics: Diagnostics, write: bool) -> list[Path]:
