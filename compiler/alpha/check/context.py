@@ -93,8 +93,7 @@ class Context:
         """`found` if it has the expected type; else the fault is reported and the term is poisoned."""
         if self.unify(found.type, expected, found.span, blame):
             return found
-        assert self.fault is not None
-        return self.poisoned(found.span, self.fault)
+        return self.faulty(found.span)
 
     def unify(self, found: Type, expected: Type, span: Span, blame: Blame | None = None) -> bool:
         if found is expected:
@@ -170,6 +169,11 @@ class Context:
     def refuse(self, span: Span, diagnostic: Diagnostic) -> term.Term:
         """A term that stands for an expression whose fault is reported now."""
         return self.poisoned(span, self.report(diagnostic))
+
+    def faulty(self, span: Span) -> term.Term:
+        """A term that stands for an expression in which `fault` was told."""
+        assert self.fault is not None
+        return self.poisoned(span, self.fault)
 
     def poisoned(self, span: Span, reported: Reported) -> term.Term:
         return term.Local("!", span=span, type=self.solver.poisoned(reported))

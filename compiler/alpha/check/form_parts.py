@@ -54,8 +54,7 @@ class Form:
 
     def fault(self) -> term.Term:
         """What stands for the form where something in it was just reported."""
-        assert self.cx.fault is not None
-        return self.cx.poisoned(self.span, self.cx.fault)
+        return self.cx.faulty(self.span)
 
     def misused(self) -> term.Term:
         usage = USAGE[self.name]

@@ -53,8 +53,7 @@ def apply(
             return cx.refuse(function.span, errors_shapes.no_axes(function.span, name))
         read = read_axes(cx, function.items)
         if read is None:
-            assert cx.fault is not None
-            return cx.poisoned(span, cx.fault)
+            return cx.faulty(span)
         axes = read
     if name in _WITH_AXES and len(axes) != 1:
         diagnostic = errors_shapes.axis_count(

@@ -32,12 +32,10 @@ class Use:
         return True
 
     def refused(self) -> bool:
-        assert self.cx.fault is not None
-        return self.gives(self.cx.solver.poisoned(self.cx.fault))
+        return self.gives(self.cx.faulty(self.span).type)
 
     def refuse(self, diagnostic: Diagnostic) -> bool:
-        self.cx.fault = self.cx.report(diagnostic)
-        return self.refused()
+        return self.gives(self.cx.refuse(self.span, diagnostic).type)
 
     def undefined(self, allowed: str, *, one: bool = False) -> bool:
         show = self.cx.show

@@ -31,8 +31,7 @@ def bracket(cx: Context, node: tree.Written) -> term.Term:
         if head.name in SPECIAL:
             axes = read_axes(cx, node.items)
             if axes is None:
-                assert cx.fault is not None
-                return cx.poisoned(node.span, cx.fault)
+                return cx.faulty(node.span)
             return operation_rules.operation(cx, SPECIAL[head.name], axes, node.span)
     value = cx.infer(head)
     if isinstance(value, term.Intrinsic) and isinstance(value.type, Function):
@@ -56,8 +55,7 @@ def _subscript(cx: Context, value: term.Term, node: tree.Bracket) -> term.Term:
         if not isinstance(item, Tensor):
             wanted = Tensor(cx.solver.element(node.span), cx.solver.shape(node.span))
             cx.unify(item, wanted, value.span)
-            assert cx.fault is not None
-            return cx.unify(result, cx.solver.poisoned(cx.fault), node.span)
+            return cx.unify(result, cx.faulty(node.span).type, node.span)
         if not is_settled(cx, item):
             return False
         shape = cx.solver.known_shape(item.shape)
@@ -65,8 +63,7 @@ def _subscript(cx: Context, value: term.Term, node: tree.Bracket) -> term.Term:
             return False
         found = _cut(cx, shape, places, node)
         if found is None:
-            assert cx.fault is not None
-            return cx.unify(result, cx.solver.poisoned(cx.fault), node.span)
+            return cx.unify(result, cx.faulty(node.span).type, node.span)
         items, rest = found
         hole.filled = term.Subscript(value, items, span=node.span, type=result)
         return cx.unify(result, Tensor(item.element, rest), node.span)
@@ -195,8 +192,7 @@ def einsum(cx: Context, node: tree.Written) -> term.Term:
         spec.append(tuple(letters))
     result = _result(cx, node, sizes)
     if result is None or not good:
-        assert cx.fault is not None
-        return cx.poisoned(node.span, cx.fault)
+        return cx.faulty(node.span)
     single = len(operands) == 1
     cx.require_dtype(element, NUMBERS if single else FLOATS, False, "einsum", node.span)
     made = Tensor(element, Shape(tuple([sizes[letter][0] for letter in result])))

@@ -148,8 +148,7 @@ def model_value(cx: Context, model: ModelEntity, argument: Argument, span: Span)
     dims = [size(cx, given[d].value) for d in model.dims]
     good = tuple([d for d in dims if d is not None])
     if len(good) < len(dims):
-        assert cx.fault is not None
-        return cx.poisoned(span, cx.fault)
+        return cx.faulty(span)
     cx.require_model(model, good, span)
     type_ = Named("Model", (Named(model.symbol, good),))
     return term.ModelValue(model.symbol, good, span=span, type=type_)
