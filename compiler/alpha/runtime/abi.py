@@ -88,6 +88,7 @@ PROGRAM = Record(
         ("launch_count", "number"),
         ("regions", "address"),  # of the step alone: what is looked at when a run is replayed
         ("region_count", "number"),
+        ("checks", "address"),  # f32 results of regions
         ("copies", "address"),
         ("copy_count", "number"),
     ),
@@ -103,12 +104,10 @@ LAUNCH = Record(
 REGION = Record(
     "REGION",
     (
-        ("function", "address"),
-        ("parallel", "number"),
-        ("number", "number"),  # in its function
-        ("name", "text"),
-        ("place", "text"),  # file, line and column in the system's source, or ""
-        ("checks", "address"),  # f32 results, looked at when a run is replayed
+        ("launch", "number"),  # row of the launches, and which of its regions this is
+        ("number", "number"),
+        ("name", "text"),  # with the file, line and column in the system's source
+        ("first_check", "number"),  # rows of the checks
         ("check_count", "number"),
     ),
 )

@@ -188,7 +188,10 @@ def _program(
         }
         for launch in together
     ]
-    regions = _regions(tables, program, together, buffers) if name == "step" else []
+    regions: list[Row] = []
+    checks: list[Row] = []
+    if name == "step":
+        regions, checks = _regions(program, together, buffers)
     copies: list[Row] = [
         {"source": outputs[tensor], "target": offset, "bytes": kind.bytes}
         for tensor, kind, offset in state
@@ -199,6 +202,7 @@ def _program(
         "launch_count": len(rows),
         "regions": tables.rows(f"program.{name}.regions", abi.REGION, regions),
         "region_count": len(regions),
+        "checks": tables.rows(f"program.{name}.checks", abi.CHECK, checks),
         "copies": tables.rows(f"program.{name}.copies", abi.COPY, copies),
         "copy_count": len(copies),
     }
@@ -206,29 +210,26 @@ def _program(
 
 
 def _regions(
-    tables: Tables,
-    program: ProgramPlan,
-    together: tuple[Launch, ...],
-    buffers: tuple[Buffer, ...],
-) -> list[Row]:
-    """Each region of a program for itself, with what it gives."""
-    found: list[Row] = []
-    for launch in together:
+    program: ProgramPlan, together: tuple[Launch, ...], buffers: tuple[Buffer, ...]
+) -> tuple[list[Row], list[Row]]:
+    """Each region of a program for itself, and the results that all of them give."""
+    regions: list[Row] = []
+    checks: list[Row] = []
+    for place, launch in enumerate(together):
         for number, region in enumerate(launch.regions):
-            at = launch.first + number
-            checks = _checks(program, at, buffers)
-            found.append(
+            results = _checks(program, launch.first + number, buffers)
+            symbol = region.symbol
+            regions.append(
                 {
-                    "function": tables.kernel(launch.symbol),
-                    "parallel": int(launch.parallel),
+                    "launch": place,
                     "number": number,
-                    "name": region.symbol,
-                    "place": "" if region.span is None else str(region.span),
-                    "checks": tables.rows(f"program.{program.name}.{at}.checks", abi.CHECK, checks),
-                    "check_count": len(checks),
+                    "name": symbol if region.span is None else f"{region.span} ({symbol})",
+                    "first_check": len(checks),
+                    "check_count": len(results),
                 }
             )
-    return found
+            checks += results
+    return regions, checks
 
 
 def _checks(program: ProgramPlan, number: int, buffers: tuple[Buffer, ...]) -> list[Row]:
