@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import click
+from alpha.cli.arguments import FORMAT, Command, Given
+from alpha.cli.output import Output
 
-from alpha.cli.output import Output, format_option
 
-
-@click.command()
-@click.argument("targets", metavar="[PATH-or-NAME ...]", nargs=-1)
-@format_option
-def check(targets: tuple[str, ...], form: str) -> int:
+def check(given: Given) -> int:
     """Parse, infer types and shapes, evaluate, prove; write nothing.
 
     PATH is a folder or a module's file, NAME a system or a module; the current folder if there is none of them.
@@ -19,8 +15,8 @@ def check(targets: tuple[str, ...], form: str) -> int:
     from alpha.driver.remembered import is_known
     from alpha.driver.session import Session
 
-    output = Output(form)
-    paths, names = paths_and_names(targets)
+    output = Output(given.text("--format"))
+    paths, names = paths_and_names(given.places)
     folder = current_folder()
     package, chosen = package_of(paths or (folder,)) if paths or not names else (folder, ())
 
@@ -39,3 +35,6 @@ def check(targets: tuple[str, ...], form: str) -> int:
             return 0
 
         return output.attempt(session.diagnostics, work)
+
+
+COMMAND = Command("check", check, (FORMAT,), "[PATH-or-NAME ...]", most=None)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import click
+from alpha.cli.arguments import FORMAT, Command, Given, Option
+from alpha.cli.output import Output
 
-from alpha.cli.output import Output, format_option
 
-
-@click.command()
-@click.option(
-    "--check", "only_check", is_flag=True, help="Tell what would change; status 1 if any."
-)
-@format_option
-def lock(only_check: bool, form: str) -> int:
+def lock(given: Given) -> int:
     """Write alpha.lock in the current folder (and in its systems/ and platforms/, where they have one).
 
     It holds the SHA-256 of every data file, run record and checked model that the modules cite, in the form that
@@ -22,7 +16,8 @@ def lock(only_check: bool, form: str) -> int:
     from alpha.driver.lock import write_locks
     from alpha.driver.packages import current_folder
 
-    output = Output(form)
+    only_check = "--check" in given.flags
+    output = Output(given.text("--format"))
     diagnostics = Diagnostics()
 
     def work() -> int:
@@ -34,3 +29,8 @@ def lock(only_check: bool, form: str) -> int:
         return int(only_check and bool(changed))
 
     return output.attempt(diagnostics, work)
+
+
+COMMAND = Command(
+    "lock", lock, (Option("--check", "Tell what would change; status 1 if any."), FORMAT)
+)
