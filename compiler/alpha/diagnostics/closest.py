@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """At most `count` names, the closest first; names that differ in case alone count as equal."""
+    from difflib import get_close_matches  # most commands find every name
+
     by_folded = {candidate.casefold(): candidate for candidate in sorted(known, reverse=True)}
     found = get_close_matches(name.casefold(), sorted(by_folded), n=count, cutoff=0.6)
     return [by_folded[folded] for folded in found]

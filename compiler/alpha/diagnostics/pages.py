@@ -7,7 +7,7 @@ them is a whole module and is run by the tests.
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from pathlib import Path
 
 from alpha.base.record import record
 
@@ -31,7 +31,7 @@ class PageError(ValueError):
 
 def codes_with_pages() -> list[str]:
     """The codes that have a page, sorted."""
-    folder = files("alpha.diagnostics").joinpath("pages")
+    folder = Path(__file__).with_name("pages")
     if not folder.is_dir():
         return []
     names = (entry.name for entry in folder.iterdir())
@@ -40,7 +40,7 @@ def codes_with_pages() -> list[str]:
 
 def load_page(code: str) -> Page | None:
     """The page of a code, or None if it has none."""
-    entry = files("alpha.diagnostics").joinpath("pages", f"{code}.md")
+    entry = Path(__file__).with_name("pages") / f"{code}.md"
     if not entry.is_file():
         return None
     return parse_page(code, entry.read_text("utf-8"))

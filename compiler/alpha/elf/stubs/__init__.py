@@ -6,7 +6,7 @@ that a build needs no assembler (LLVM's, as llvmlite packs it, knows only the bu
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 from alpha.base.host import HostTarget
 
@@ -14,4 +14,4 @@ from alpha.base.host import HostTarget
 def stub_object(host: HostTarget) -> bytes:
     """The relocatable object for `host`. It defines `_start` and needs `rt_start`."""
     architecture = host.triple.partition("-")[0]
-    return files(__name__).joinpath(f"{architecture}.o").read_bytes()
+    return Path(__file__).with_name(f"{architecture}.o").read_bytes()
