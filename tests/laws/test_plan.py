@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy
@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import replace
 from alpha.base.span import Source, Span
 from alpha.codegen.llvm import kernels_ir
+from alpha.core.term import Amount
 from alpha.evaluate.system import Checkpoint, CsvLayout, Data, Report, System, Tensor
 from alpha.graph.builder import Builder
 from alpha.graph.node import Graph, Node
@@ -22,10 +24,11 @@ from alpha.kernel.direct import site
 from alpha.kernel.node import Kernel
 from alpha.kernel.text import to_text as to_lines
 from alpha.plan import arena
-from alpha.plan.arena import ArenaFault, placed, rounded, verify
+from alpha.plan.arena import placed, rounded
 from alpha.plan.liveness import Range
 from alpha.plan.make import make_plan
 from alpha.plan.plan import Buffer, Derivation, Plan
+from alpha.plan.verify import PlanFault, verify
 from alpha.targets import HOSTS
 from kernel_runner import Runner, from_memory, to_memory
 from laws.graphs import same_bits
@@ -98,6 +101,11 @@ def as_buffers(ranges: Sequence[Range], offsets: Mapping[str, int]) -> list[Buff
     ]
 
 
+def arena_of(buffers: Sequence[Buffer], size: int) -> Plan:
+    """A plan that is nothing but its buffers."""
+    return Plan(size, 0, tuple(buffers), (), ())
+
+
 @settings(MANY, max_examples=80)
 @given(live_ranges(), st.integers(0, 5))
 def test_buffers_that_live_at_once_share_no_byte(ranges: list[Range], base: int) -> None:
@@ -111,7 +119,7 @@ def test_buffers_that_live_at_once_share_no_byte(ranges: list[Range], base: int)
         for launch in range(buffer.first, buffer.last + 1):
             for line in lines:
                 assert used.setdefault((launch, line), buffer.name) == buffer.name
-    verify(buffers, max((b.offset + rounded(b.bytes) for b in buffers), default=0))
+    verify(arena_of(buffers, max((b.offset + rounded(b.bytes) for b in buffers), default=0)))
 
 
 @settings(MANY, max_examples=80)
@@ -133,10 +141,10 @@ def test_the_check_finds_what_a_moved_buffer_breaks(ranges: list[Range], data: A
         for b in buffers[:place]
     )
     if shares:
-        with pytest.raises(ArenaFault):
-            verify(buffers, 1 << 40)
+        with pytest.raises(PlanFault):
+            verify(arena_of(buffers, 1 << 40))
     else:
-        verify(buffers, 1 << 40)
+        verify(arena_of(buffers, 1 << 40))
 
 
 def test_ranges_that_follow_each_other_share_their_place() -> None:
@@ -149,8 +157,8 @@ def test_ranges_that_follow_each_other_share_their_place() -> None:
 @pytest.mark.parametrize(("offset", "size"), [(32, 64), (-64, 64), (64, 128)])
 def test_misplaced_buffers_are_refused(offset: int, size: int) -> None:
     type_ = TensorType(Dtype.U8, (size,))
-    with pytest.raises(ArenaFault):
-        verify([Buffer("b", type_, offset, size, "step", 0, 0, None)], 128)
+    with pytest.raises(PlanFault):
+        verify(arena_of([Buffer("b", type_, offset, size, "step", 0, 0, None)], 128))
 
 
 # Homes: a step run in the arena leaves the state the reference computes.
@@ -312,14 +320,15 @@ def test_demands_stand_in_their_order_and_their_leaves_add_up(host: Any) -> None
     for demand in plan.demands:
         assert leaves(demand.derivation) == demand.derivation.amount == demand.amount.value
 
-    def sums(node: Derivation) -> None:
-        if node.parts:
-            assert sum(part.amount for part in node.parts) == node.amount
-            for part in node.parts:
-                sums(part)
 
-    for demand in plan.demands:
-        sums(demand.derivation)
+def test_a_derivation_whose_parts_do_not_add_up_is_refused() -> None:
+    plan, _ = make_plan(small_system(), HOSTS[0])
+    memory = plan.demands[2]
+    first, *rest = memory.derivation.parts
+    wrong = replace(memory.derivation, parts=(replace(first, amount=first.amount - 1), *rest))
+    for demand in (replace(memory, derivation=wrong), replace(memory, amount=Amount(Fraction(1)))):
+        with pytest.raises(PlanFault, match="adds"):
+            verify(replace(plan, demands=(demand,)))
     assert plan.demands[2].amount.value == plan.arena
 
 

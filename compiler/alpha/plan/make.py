@@ -12,11 +12,12 @@ from alpha.evaluate.system import System
 from alpha.graph.passes import optimise
 from alpha.kernel.lower import Lowered, lower
 from alpha.kernel.node import Kernel
-from alpha.plan.arena import placed, rounded, verify
+from alpha.plan.arena import placed, rounded
 from alpha.plan.demands import demands
 from alpha.plan.homes import Housed, housed
 from alpha.plan.liveness import ranges
 from alpha.plan.plan import Buffer, Plan, ProgramPlan, Region
+from alpha.plan.verify import verify
 
 SHARED = ("step", "rate", "key")
 """Numbers that the host writes; `rate` is also what the program of that name gives."""
@@ -70,9 +71,10 @@ def make_plan(system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...
         kernels.extend(_at(kernel, places) for kernel in houses.kernels)
         programs.append(_program(houses, places, offsets))
     arena = max([base, *(buffer.offset + rounded(buffer.bytes) for buffer in buffers)])
-    verify(buffers, arena)
     needs = demands(host, arena, buffers, programs, kernels)
-    return Plan(arena, base, tuple(buffers), tuple(programs), needs), tuple(kernels)
+    plan = Plan(arena, base, tuple(buffers), tuple(programs), needs)
+    verify(plan)
+    return plan, tuple(kernels)
 
 
 def _lasting(system: System, lowered: Sequence[Lowered]) -> Iterable[_Lasting]:
