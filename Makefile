@@ -36,11 +36,12 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	@$(BIN)/python tests/demo.py
 
+# Two processes, each with whole files of tests: what a file builds once for its tests is built once.
 test: $(STAMP)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-fast: $(STAMP)
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 check: $(STAMP)
 	@$(BIN)/ruff format --check .

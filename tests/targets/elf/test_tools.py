@@ -153,6 +153,6 @@ def test_linking_takes_milliseconds(emitter: Emitter) -> None:
 
 
 def _timed(objects: tuple[bytes, ...]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     REAL.link(*objects)
-    return time.perf_counter() - start
+    return time.process_time() - start
