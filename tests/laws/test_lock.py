@@ -74,6 +74,20 @@ def test_a_file_that_cannot_be_cited_is_refused_and_the_old_lock_stays(
     assert (package / "alpha.lock").read_bytes() == before
 
 
+def test_a_lock_that_is_no_text_is_written_anew_and_one_that_is_a_folder_is_named(
+    package: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(package)
+    (package / "alpha.lock").write_bytes(b"\xff\n")
+    assert run(["lock"]) == 0
+    assert read_lock(package) != {}
+    (package / "alpha.lock").unlink()
+    (package / "alpha.lock").mkdir()
+    capsys.readouterr()
+    assert run(["lock"]) == 2
+    assert "alpha.lock`: is a directory" in capsys.readouterr().err
+
+
 def test_the_shipped_locks_are_current() -> None:
     for folder in ("systems", "platforms"):
         if (ROOT / folder).is_dir():

@@ -165,6 +165,7 @@ class TestWrongPolicies:
             ("seed       = 3", "seed       = -1", "E0402"),
             ("every = 5", "every = 0", "E0503"),
             ("keep = 1", "keep = 0", "E0503"),
+            ('folder = "', 'folder = "\\u{0}', "E0710"),
             ("holdOut    = 2", "holdOut    = 3", "E0905"),
             ("holdOut    = 2", "holdOut    = 6", "E0905"),
             ("holdOut    = 2", "holdOut    = -2", "E0905"),

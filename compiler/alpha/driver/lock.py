@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from alpha.base.digest import sha256
 from alpha.base.record import fields, is_record, record
+from alpha.base.regular import read_regular
 from alpha.base.span import Span
 from alpha.check.source_roots import modules_below
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
@@ -48,12 +49,20 @@ def write_locks(package: Path, diagnostics: Diagnostics, write: bool) -> list[Pa
             texts[root / LOCK] = text
     if diagnostics.errors:
         return []
-    changed = [
-        path for path, text in texts.items() if not path.exists() or path.read_text("utf-8") != text
-    ]
+    changed = [path for path, text in texts.items() if _held(path) != text.encode()]
     if write and changed:
         write_all([OutputFile(path, texts[path].encode()) for path in changed])
     return [path.relative_to(package) for path in changed]
+
+
+def _held(lock: Path) -> bytes | None:
+    """What a lock holds now; None if nothing is there. A lock that cannot be read is a usage error."""
+    try:
+        return read_regular(lock)
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise UsageError(f"cannot read `{lock}`: {reason(failure)}") from failure
 
 
 def cited(module: tree.Module) -> Iterator[Citation]:
@@ -82,7 +91,7 @@ def _lock_text(root: Path, diagnostics: Diagnostics) -> str:
     for _, file in sorted(modules_below(root, root)):
         shown = str(file.relative_to(root))
         try:
-            module = parse_module(read_source(file.read_bytes(), shown))
+            module = parse_module(read_source(read_regular(file), shown))
         except OSError as failure:
             raise UsageError(f"cannot read `{shown}`: {reason(failure)}") from failure
         except Refused as refused:
@@ -91,7 +100,7 @@ def _lock_text(root: Path, diagnostics: Diagnostics) -> str:
             continue
         for citation in cited(module):
             try:
-                digests[citation.path] = sha256(_inside(root, citation).read_bytes())
+                digests[citation.path] = sha256(read_regular(_inside(root, citation)))
             except OSError as failure:
                 diagnostics.report(errors.cited_file(citation.path, citation.span, failure))
     return "".join(f"{digests[path]}  {path}\n" for path in sorted(digests))

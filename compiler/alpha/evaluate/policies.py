@@ -180,7 +180,10 @@ class _Reader:
             self._at_least_one(f"checkpoint.{name}", _integer(fields[name]), "checkpoint")
             for name in ("every", "keep")
         )
-        return Checkpoint(every, keep, _text(fields["folder"]))
+        folder = _text(fields["folder"])
+        if not folder or not folder.isprintable():
+            raise Refused(system_errors.no_folder_name(folder, self._place("checkpoint")))
+        return Checkpoint(every, keep, folder)
 
     def _report(self) -> Report:
         fields = _fields(self.values["report"])

@@ -63,6 +63,16 @@ def number_below_one(entry: str, value: int, span: Span) -> Diagnostic:
     )
 
 
+def no_folder_name(folder: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"`checkpoint.folder` {'holds a control character' if folder else 'is empty'}",
+        span,
+        cause="it names the folder that a run writes checkpoints to",
+        hints=('a path like `"runs/mine"` is relative to the folder a run starts in',),
+    )
+
+
 def seed_outside(value: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0402",

@@ -69,11 +69,11 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "examples": system.data.examples,
         "hold_out": system.hold_out,
         "shuffled": int(system.shuffle == "EachEpoch"),
-        "evaluate_every": system.evaluate_every,
-        "checkpoint_every": system.checkpoint.every,
-        "checkpoint_keep": system.checkpoint.keep,
+        "evaluate_every": _within_steps(system.evaluate_every),
+        "checkpoint_every": _within_steps(system.checkpoint.every),
+        "checkpoint_keep": _within_steps(system.checkpoint.keep),
         "checkpoint_folder": system.checkpoint.folder,
-        "report_every": system.report.every,
+        "report_every": _within_steps(system.report.every),
         "report_loss": int("loss" in system.report.scalars),
         "report_rate": int("rate" in system.report.scalars),
         "sinks": sum(abi.SINKS[sink] for sink in dict.fromkeys(system.report.sinks)),
@@ -110,6 +110,11 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
     }
     tables.rows(abi.SYSTEM_SYMBOL, abi.SYSTEM, [row], visible=True)
     return tables.ir(host.triple), blobs
+
+
+def _within_steps(count: int) -> int:
+    """A count of any size, as one that the tables hold: what happens after more than all steps never happens."""
+    return min(count, MAX_STEPS + 1)
 
 
 def data_bytes(system: System) -> int:
@@ -303,7 +308,7 @@ def _metrics(
             "kind": abi.STOP_KINDS.index(stop.kind),
             "metric": known.index(stop.metric) if stop.metric in known else abi.NONE,
             "name": stop.metric,
-            "patience": stop.patience,
+            "patience": _within_steps(stop.patience),
             "value": struct.unpack("<I", struct.pack("<f", stop.value))[0],
             "state": tables.room(f"stop.{position}", 16),
         }

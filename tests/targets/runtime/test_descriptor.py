@@ -9,7 +9,7 @@ import pytest
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate.system import DataField, Report
+from alpha.evaluate.system import DataField, Report, Stop
 from alpha.runtime import abi
 from alpha.runtime.build import SOURCES, runtime_sources
 from alpha.runtime.descriptor import system_ir
@@ -103,3 +103,16 @@ def test_the_runtime_declares_nothing_that_it_does_not_use() -> None:
     declared = {function or variable for function, variable in declared}
     unused = {name for name in declared if len(re.findall(rf"\b{name}\b", text)) < 2}
     assert unused <= called_from_outside
+
+
+def test_counts_beyond_all_steps_mean_never_and_have_their_place() -> None:
+    system = tiny_system()
+    huge = replace(
+        system,
+        evaluate_every=2**64,
+        checkpoint=replace(system.checkpoint, every=10**30, keep=10**30),
+        report=replace(system.report, every=2**63),
+        stop=(Stop("Plateau", "loss", patience=2**70),),
+    )
+    text, _ = system_ir(huge, tiny_plan(), X86_64_LINUX)
+    assert f"i64 {2**32}" in text
