@@ -8,13 +8,15 @@ from alpha.admission import Admission, Admitted
 from alpha.admission.errors import empty_artifact
 from alpha.admission.peak import peak
 from alpha.admission.report import as_object, to_json
-from alpha.base.digest import sha256
+from alpha.base.digest import sha256, sha256_text
+from alpha.base.host import HostTarget
 from alpha.codegen.llvm import plan_ir
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.artifact import OutputFile, require_writable_place, write_all
 from alpha.driver.artifact_module import module_source
 from alpha.driver.closure import statement_of
 from alpha.driver.errors import OutputPlace
+from alpha.driver.identity import compiler_digest, llvmlite_version
 from alpha.driver.manifest import Contents, beside, embedded
 from alpha.driver.outcome import Build
 from alpha.driver.packages import LOCK, SUFFIX
@@ -53,7 +55,7 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
         return code.encode()
     if work.request.emit == "asm":
         return session.worker.assembly(code, host).encode()
-    kernels = session.worker.compile(code, host)
+    kernels = _compiled(session, host, code)
     if work.request.emit == "object":
         return kernels
     tables, data = system_ir(work.system, work.plan, host)
@@ -61,12 +63,19 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
         ("start", stub_object(host)),
         ("runtime", session.runtime.get(host)),
         ("kernels", kernels),
-        ("system", session.worker.compile(tables, host)),
+        ("system", _compiled(session, host, tables)),
     ]
     blobs = tuple(Blob(blob.symbol, blob.data, blob.align) for blob in data)
     image = link(objects, LinkOptions(host, embedded(contents), blobs))
     verify(image, host)
     return image
+
+
+def _compiled(session: Session, host: HostTarget, ir: str) -> bytes:
+    """The object of a module, from the cache where this very text was compiled before."""
+    code = compiler_digest("base", "codegen", "targets")
+    key = ("object", host.name, code, llvmlite_version(), sha256_text(ir))
+    return session.cache.get(*key, make=lambda: session.worker.compile(ir, host))
 
 
 def write(work: Build, contents: Contents, report: bytes, place: Path, image: bytes) -> None:
