@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from alpha.base.span import Span
 from alpha.core.types import Constraint
-from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
+from alpha.diagnostics.diagnostic import Diagnostic, Label
 
 Labels = tuple[Label, ...]
 
@@ -140,16 +140,6 @@ def constraint(span: Span, found: str, wanted: Constraint, labels: Labels = ()) 
     return Diagnostic("E0308", f"`{found}` {message}", span, labels, cause)
 
 
-def too_general(span: Span, name: str, found: str) -> Diagnostic:
-    return Diagnostic(
-        "E0301",
-        f"the signature says `{name}` may be any type, but the definition needs `{found}`",
-        span,
-        cause=f"whoever uses it chooses `{name}`",
-        hints=("make the signature more special",),
-    )
-
-
 def units(span: Span, left: str, right: str, labels: Labels = ()) -> Diagnostic:
     return Diagnostic(
         "E0310",
@@ -239,10 +229,6 @@ def staged_condition(span: Span, found: str, what: str) -> Diagnostic:
         cause="a tensor's elements are not known at compile time",
         hints=("choose element by element with `select condition a b`",),
     )
-
-
-def cast_fix(span: Span, dtype: str) -> Fix:
-    return Fix(f"cast to {dtype}", span, f"(cast {dtype} ({span.text}))")
 
 
 def _arguments(count: int) -> str:

@@ -13,6 +13,7 @@ from alpha.core.types import (
     Shape,
     Tensor,
     Type,
+    TypeVar,
 )
 from alpha.diagnostics.diagnostic import Diagnostic, Label
 
@@ -57,6 +58,11 @@ def mismatch_diagnostic(
     if mismatch.note == "infinite":
         return errors_types.infinite(span, shower.part(left), shower.part(right))
     detail = ""
-    if shower.part(left) != found_text:
+    rigid = next(
+        (x for x in (left, right) if isinstance(x, TypeVar) and x.name[0] not in "?!"), None
+    )
+    if rigid is not None:
+        detail = f"`{rigid.name}` may be any type that a user of the definition chooses"
+    elif shower.part(left) != found_text:
         detail = f"`{shower.part(left)}` and `{shower.part(right)}` have no value in common"
     return errors_types.differ(span, found_text, expected_text, labels, detail)

@@ -240,7 +240,6 @@ FUNCTIONS = (Closure, ConstructorFunction, OptimizerFunction, Operation, Partial
 
 TRUE = Scalar(Dtype.BOOL, True)
 FALSE = Scalar(Dtype.BOOL, False)
-NOTHING = Variant("None")
 
 
 def boolean(value: bool) -> Scalar:

@@ -83,8 +83,3 @@ def step_key(seed: int, step: int) -> Key:
     """The key that `loss` gets in step `step` (from 1)."""
     k0, k1, _ = child(root(seed), TAG_STEP, 0)
     return k0, k1, step
-
-
-def epoch_key(seed: int, epoch: int) -> Key:
-    """The key of the order of examples in epoch `epoch` (from 0)."""
-    return child(root(seed), TAG_ORDER, epoch)

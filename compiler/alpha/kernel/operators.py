@@ -20,7 +20,6 @@ INTEGERS = frozenset(scalar for scalar in Scalar if scalar.is_integer)
 NUMBERS = FLOATS | INTEGERS
 SIGNED = FLOATS | {Scalar.I64, Scalar.I32}
 LOGIC = INTEGERS | {Scalar.BOOL}
-ANY = frozenset(Scalar)
 STORED = FLOATS | {Scalar.F16}
 """Floats that hardware converts; bf16 is rounded by integer code."""
 

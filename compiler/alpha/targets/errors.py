@@ -49,15 +49,6 @@ def no_package(name: str) -> Diagnostic:
     )
 
 
-def no_lowering(operation: str, target: str, span: Span | None) -> Diagnostic:
-    return Diagnostic(
-        code="T0404",
-        message=f"`{operation}` has no lowering on `{target}`",
-        span=span,
-        cause="a target that cannot give an operation its defined bits refuses it",
-    )
-
-
 def no_output_kind(kind: str, target: str, kinds: Iterable[str]) -> Diagnostic:
     return Diagnostic(
         code="T0405",
