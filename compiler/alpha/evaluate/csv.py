@@ -54,8 +54,11 @@ def read(path: str, data: bytes, header: bool, span: Span) -> Table:
 
 def field(
     table: Table, name: str, columns: Sequence[int], type: TensorType, span: Span
-) -> list[int | float]:
-    """The column values of all rows, row-major, each exactly a value of the field's dtype."""
+) -> tuple[list[str], dict[str, int | float]]:
+    """The texts of the columns of all rows, row-major, and for each text its value, exactly one of the field's dtype.
+
+    Apart, because files of numbers hold few different ones.
+    """
     if len(columns) != type.count:
         raise Refused(
             data_errors.columns_do_not_fit(name, len(columns), str(type), type.count, span)
@@ -71,7 +74,7 @@ def field(
         if text not in known:
             place, to = divmod(number, len(columns))
             known[text] = _value(table, place, columns[to], text, type, span)
-    return [known[text] for text in texts]
+    return texts, known
 
 
 def _value(

@@ -83,9 +83,9 @@ def _field(
     table: csv.Table, field: Tensor, columns: tuple[int, ...], bundle: bool, span: Span
 ) -> DataField:
     type = TensorType(field.type.dtype, field.type.shape[1:], field.type.bound)
-    values = csv.field(table, field.name, columns, type, span)
-    stored = smallest(values, type.dtype) if bundle else type.dtype
-    return DataField(field.name, type, stored, packed(values, stored))
+    texts, values = csv.field(table, field.name, columns, type, span)
+    stored = smallest(values.values(), type.dtype) if bundle else type.dtype
+    return DataField(field.name, type, stored, packed(texts, values, stored))
 
 
 def _check_counts(path: str, examples: int, settings: Settings) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from alpha.base.dtype import Dtype
 from alpha.graph.scalar import limits
@@ -23,17 +23,17 @@ CODES = {
 _NARROW = (Dtype.U8, Dtype.I32, Dtype.U32)
 
 
-def smallest(values: Sequence[int | float], dtype: Dtype) -> Dtype:
+def smallest(values: Collection[int | float], dtype: Dtype) -> Dtype:
     """The smallest integer dtype that holds every value exactly, else the dtype itself.
 
     A negative zero is no integer, so a field that holds one keeps its dtype.
     """
-    different = set(values)
-    if 0 in different and any(value == 0 and math.copysign(1, value) < 0 for value in values):
-        return dtype
-    if not all(math.isfinite(value) and value == int(value) for value in different):
-        return dtype
-    lowest, highest = min(different), max(different)
+    for value in values:
+        if not math.isfinite(value) or value != int(value):
+            return dtype
+        if value == 0 and math.copysign(1, value) < 0:
+            return dtype
+    lowest, highest = min(values), max(values)
     for narrow in _NARROW:
         low, high = limits(narrow)
         if narrow.size < dtype.size and low <= lowest and highest <= high:
@@ -41,8 +41,8 @@ def smallest(values: Sequence[int | float], dtype: Dtype) -> Dtype:
     return dtype
 
 
-def packed(values: Sequence[int | float], dtype: Dtype) -> bytes:
-    """The values, each exactly one of `dtype`, one after the other."""
+def packed(texts: Sequence[str], values: Mapping[str, int | float], dtype: Dtype) -> bytes:
+    """The values of the texts, each exactly one of `dtype`, one after the other."""
     if dtype.is_integer:
-        values = [int(value) for value in values]
-    return struct.pack(f"<{len(values)}{CODES[dtype]}", *values)
+        values = {text: int(value) for text, value in values.items()}
+    return struct.pack(f"<{len(texts)}{CODES[dtype]}", *map(values.__getitem__, texts))
