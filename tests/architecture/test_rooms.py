@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import alpha
 from alpha.base.host import HostTarget
 from alpha.check.operations import FORMS, OPERATORS, ORDINARY, SPECIAL
 from alpha.check.source_roots import SourceRoots
@@ -28,24 +27,15 @@ from alpha.kernel.direct import TEMPLATES
 from alpha.kernel.lower import VIEWS
 from alpha.runtime.linux import machine_for
 from alpha.targets import HOSTS
+from compiler_source import PACKAGE, modules, nodes, texts
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = Path(alpha.__file__).parent
 
 NOT_BUILT = {
     "bytesOf", "conv2d", "matmulTensorCoreBf16", "matmulTensorCoreF16", "matmulTensorCoreTf32",
     "nvidiaHostDemands", "nvidiaPlanDemands", "requests",
 }  # fmt: skip
 """Operations of the language that evaluation refuses with E0011."""
-
-
-def texts(path: Path) -> set[str]:
-    """The string constants of a Python file."""
-    return {
-        node.value
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
 
 
 # ---- operations ----------------------------------------------------------------------------------------------------
@@ -117,9 +107,9 @@ def _missing(host: HostTarget) -> Iterator[str]:
 def test_no_level_below_the_targets_chooses_by_a_target_s_name() -> None:
     """`evaluate/demands.py` maps the names of library functions, which are those of the platforms they ask for."""
     names = {host.name for host in HOSTS}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in modules():
         part = path.relative_to(PACKAGE).as_posix()
-        if not part.startswith(("targets/", "shipped/")) and part != "evaluate/demands.py":
+        if not part.startswith("targets/") and part != "evaluate/demands.py":
             assert not names & texts(path), part
 
 
@@ -138,9 +128,11 @@ def test_diagnostics_are_made_by_constructors_of_their_phase() -> None:
     """Sentences that stand together stay alike, and the code around them stays readable."""
     elsewhere = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
-        for path in sorted(PACKAGE.rglob("*.py"))
+        for path in modules()
         if "errors" not in path.stem and path.parent.name != "diagnostics"
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Diagnostic")
+        for node in nodes(path)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Diagnostic"
     ]
     assert elsewhere == []
