@@ -38,6 +38,10 @@ def build_files(folder: Path) -> dict[str, bytes]:
         ("systems/Digits/data/digits.csv", "would replace an input"),
         ("systems/alpha.lock", "named like a module or a lock"),
         ("systems", "is a folder"),
+        ("", "is a folder"),
+        ("/", "is a folder"),
+        ("x" * 300, "file name too long"),
+        ("loop", "is a loop of links"),
         ("/dev/null", "not a regular file"),
     ],
 )
@@ -45,6 +49,7 @@ def build_files(folder: Path) -> dict[str, bytes]:
 def test_an_output_that_would_destroy_something_is_a_usage_error(
     package: Path, capsys: pytest.CaptureFixture[str], place: str, words: str
 ) -> None:
+    (package / "loop").symlink_to("loop")
     before = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
     assert run(["build", "Digits", "-o", place]) == 2
     assert words in capsys.readouterr().err

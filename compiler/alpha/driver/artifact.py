@@ -43,8 +43,15 @@ class Replaced:
 
 def require_writable_place(path: Path, inputs: Collection[Path]) -> None:
     """Refuses an output that is a folder, a device, or one of the files the build has read."""
-    real = path.resolve()
-    if real.is_dir():
+    try:
+        real = path.resolve()
+        is_folder = stat.S_ISDIR(real.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        is_folder = False  # writing it makes the folders, or says which part of the path is a file
+    except (OSError, RuntimeError) as failure:  # a name that is too long, a loop of links
+        why = errors.reason(failure) if isinstance(failure, OSError) else "it is a loop of links"
+        raise errors.OutputPlace(f"the output `{path}` cannot be written: {why}") from failure
+    if is_folder:
         raise errors.OutputPlace(f"the output `{path}` is a folder; name a file")
     if real.exists() and not real.is_file():
         raise errors.OutputPlace(f"the output `{path}` is not a regular file")

@@ -41,6 +41,8 @@ def place_of(session: Session, work: Build) -> Path:
     place = work.request.output or session.package / "build" / name
     if place.suffix in {SUFFIX, Path(LOCK).suffix}:
         raise OutputPlace(f"the output `{place}` is named like a module or a lock")
+    if not place.name:
+        raise OutputPlace(f"the output `{place}` is a folder; name a file")
     inputs = session.inputs | work.front.data_files()
     for path in (place, *_companions(work, place)):
         require_writable_place(path, inputs)

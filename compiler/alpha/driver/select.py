@@ -55,7 +55,8 @@ class Choice:
 
 def select(roots: SourceRoots, request: Request) -> Selection:
     """The modules that the request names. Refused with E0102 if there are none of that name."""
-    name, target = request.name, request.target or DEFAULT
+    name = request.name
+    target = DEFAULT if request.target is None else request.target
     known = roots.modules()
     if f"{name}.Run" in known and is_dotted_name(name):
         build = tuple(module for module in known if module.startswith(f"{name}.Build."))
