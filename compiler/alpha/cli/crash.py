@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+
+import click
 
 from alpha import __version__
 from alpha.base.digest import sha256_text
@@ -19,15 +20,16 @@ def report(failure: BaseException, arguments: Sequence[str]) -> None:
     text = reproducer(failure, arguments)
     kind = type(failure).__name__
     words = str(failure).split("\n", 1)[0][:200]
-    sys.stderr.write(
+    click.echo(
         f"internal error: {kind}{': ' if words else ''}{words}\n"
-        "This is a bug in Alpha, not in your program. Nothing was written to the output folder.\n"
+        "This is a bug in Alpha, not in your program. Nothing was written to the output folder.",
+        err=True,
     )
     place = _save(text)
     if place is None:
-        sys.stderr.write(f"{text}\n")
+        click.echo(text, err=True)
     else:
-        sys.stderr.write(f"A reproducer is saved in {place}; please attach it to a report.\n")
+        click.echo(f"A reproducer is saved in {place}; please attach it to a report.", err=True)
 
 
 def reproducer(failure: BaseException, arguments: Sequence[str]) -> str:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from alpha.cli.arguments import FORMAT, Command, Given, Option, WrongUsage
-from alpha.cli.output import Output
+import click
+
+from alpha.cli.output import Output, format_option
 
 
-def explain(given: Given) -> int:
+@click.command()
+@click.argument("subject", metavar="CODE-or-DEMAND", required=False)
+@click.option("--why", metavar="PAIRING", help="Show how this demand arises in a build.")
+@click.option("--target", metavar="NAME", help="With --why: the target, as for build.")
+@click.option("--direct", is_flag=True, help="With --why: the direct lane.")
+@format_option
+def explain(
+    subject: str | None, why: str | None, target: str | None, direct: bool, form: str
+) -> int:
     """Explain a diagnostic code, or a demand of a build.
 
     Without an argument: the list of all codes. With --why, the tree from which a demand's amount follows.
     """
-    subject = given.places[0] if given.places else None
-    why, target = given.values.get("--why"), given.values.get("--target")
-    output = Output(given.text("--format"))
+    output = Output(form)
     if why is not None:
         if subject is None:
-            raise WrongUsage("--why needs the name of a demand")
-        return _why(subject, why, target, "--direct" in given.flags, output)
+            raise click.UsageError("--why needs the name of a demand")
+        return _why(subject, why, target, direct, output)
     if subject is None:
         return _list(output)
     return _page(subject, output)
@@ -50,7 +57,7 @@ def _page(subject: str, output: Output) -> int:
         text = page.text if page else _without_page(code)
     else:
         guess = did_you_mean(subject, [*TITLES, *EXPLANATIONS])
-        raise WrongUsage(
+        raise click.UsageError(
             f"`{subject}` is no diagnostic code and no demand" + (f"; {guess}" if guess else "")
         )
     if output.format == "text":
@@ -91,23 +98,9 @@ def _why(demand: str, name: str, target: str | None, direct: bool, output: Outpu
                     return 0
             names = [row.demand.name for row in rows]
             guess = did_you_mean(demand, names)
-            raise WrongUsage(
+            raise click.UsageError(
                 f"this build has no demand `{demand}`; it has {', '.join(names)}"
                 + (f"; {guess}" if guess else "")
             )
 
         return output.attempt(session.diagnostics, work)
-
-
-COMMAND = Command(
-    "explain",
-    explain,
-    (
-        Option("--why", "Show how this demand arises in a build.", "PAIRING"),
-        Option("--target", "With --why: the target, as for build.", "NAME"),
-        Option("--direct", "With --why: the direct lane."),
-        FORMAT,
-    ),
-    "CODE-or-DEMAND",
-    most=1,
-)

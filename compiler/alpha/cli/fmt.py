@@ -5,11 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from alpha.cli.arguments import FORMAT, Command, Given, Option
-from alpha.cli.output import Output
+import click
+
+from alpha.cli.output import Output, format_option
 
 
-def fmt(given: Given) -> int:
+@click.command()
+@click.argument("paths", metavar="[PATH ...]", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--check", "only_check", is_flag=True, help="Tell what would change; status 1 if any."
+)
+@format_option
+def fmt(paths: tuple[Path, ...], only_check: bool, form: str) -> int:
     """Rewrite modules in the one style; the current folder's if no PATH is given, stdin for -.
 
     A module that does not parse is reported and left as it is.
@@ -18,8 +25,7 @@ def fmt(given: Given) -> int:
     from alpha.driver.formatting import format_files, format_text
     from alpha.driver.packages import current_folder
 
-    paths, only_check = tuple(map(Path, given.places)), "--check" in given.flags
-    output = Output(given.text("--format"))
+    output = Output(form)
     diagnostics = Diagnostics()
 
     def work() -> int:
@@ -36,12 +42,3 @@ def fmt(given: Given) -> int:
         return int(only_check and bool(changed))
 
     return output.attempt(diagnostics, work)
-
-
-COMMAND = Command(
-    "fmt",
-    fmt,
-    (Option("--check", "Tell what would change; status 1 if any."), FORMAT),
-    "[PATH ...]",
-    most=None,
-)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from alpha.cli.arguments import FORMAT, Command, Given, Option
-from alpha.cli.output import Output
+import click
+
+from alpha.cli.output import Output, format_option
 
 
-def lock(given: Given) -> int:
+@click.command()
+@click.option(
+    "--check", "only_check", is_flag=True, help="Tell what would change; status 1 if any."
+)
+@format_option
+def lock(only_check: bool, form: str) -> int:
     """Write alpha.lock in the current folder (and in its systems/ and platforms/, where they have one).
 
     It holds the SHA-256 of every data file, run record and checked model that the modules cite, in the form that
@@ -16,8 +22,7 @@ def lock(given: Given) -> int:
     from alpha.driver.lock import write_locks
     from alpha.driver.packages import current_folder
 
-    only_check = "--check" in given.flags
-    output = Output(given.text("--format"))
+    output = Output(form)
     diagnostics = Diagnostics()
 
     def work() -> int:
@@ -29,8 +34,3 @@ def lock(given: Given) -> int:
         return int(only_check and bool(changed))
 
     return output.attempt(diagnostics, work)
-
-
-COMMAND = Command(
-    "lock", lock, (Option("--check", "Tell what would change; status 1 if any."), FORMAT)
-)

@@ -7,18 +7,20 @@ import os
 import sys
 from collections.abc import Sequence
 
+import click
+
 from alpha import __version__
-from alpha.cli import commands
-from alpha.cli.arguments import HELP, Option, WrongUsage, paragraphs, table
-from alpha.diagnostics.closest import did_you_mean
+from alpha.cli.commands import Commands
 from alpha.diagnostics.codes import INTERNAL, INTERRUPTED, OK, STOPPED, USAGE
 
-_VERSION = Option("--version", "Show the version and exit.")
-USAGE_LINE = "Usage: alpha [OPTIONS] COMMAND [ARGS]..."
-ABOUT = """Alpha: a typed language and compiler for learning systems.
 
-Results go to stdout, words to stderr. `alpha COMMAND --help` says more about a command.
-"""
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="alpha %(version)s")
+def cli() -> None:
+    """Alpha: a typed language and compiler for learning systems.
+
+    Results go to stdout, words to stderr. `alpha COMMAND --help` says more about a command.
+    """
 
 
 def main() -> int:
@@ -35,12 +37,20 @@ def run(arguments: Sequence[str]) -> int:
     from alpha.driver.errors import UsageError
 
     try:
-        return _run(arguments)
-    except UsageError as error:
-        _say(f"error: {error}")
+        if not arguments:
+            arguments = ["--help"]
+        result = cli.main(args=list(arguments), prog_name="alpha", standalone_mode=False)
+        return result if isinstance(result, int) else OK
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        _usage(error)
         return USAGE
-    except KeyboardInterrupt:
-        _say("\ninterrupted; the old files are untouched")
+    except UsageError as error:
+        click.echo(f"error: {error}", err=True)
+        return USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("\ninterrupted; the old files are untouched", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         _discard_stdout()
@@ -54,41 +64,11 @@ def run(arguments: Sequence[str]) -> int:
         return INTERNAL
 
 
-def _run(arguments: Sequence[str]) -> int:
-    first = arguments[0] if arguments else HELP.name
-    if first == _VERSION.name:
-        sys.stdout.write(f"alpha {__version__}\n")
-        return OK
-    if first in (HELP.name, HELP.short):
-        options = table((option.shown, option.help) for option in (_VERSION, HELP))
-        known = table(commands.SUMMARIES.items())
-        sys.stdout.write(
-            f"{USAGE_LINE}\n\n{paragraphs(ABOUT)}\n\nOptions:\n{options}\nCommands:\n{known}"
-        )
-        return OK
-    if first not in commands.SUMMARIES:
-        kind = "option" if first.startswith("-") else "command"
-        guess = did_you_mean(first, [*commands.SUMMARIES, _VERSION.name, HELP.name])
-        words = f"there is no {kind} `{first}`" + (f"; {guess}" if guess else "")
-        return _wrong(words, USAGE_LINE, "alpha")
-    command = commands.load(first)
-    try:
-        given = command.read(arguments[1:])
-        if given is not None:
-            return command.run(given)
-    except WrongUsage as wrong:
-        return _wrong(str(wrong), command.usage, f"alpha {command.name}")
-    sys.stdout.write(command.help())
-    return OK
-
-
-def _wrong(words: str, usage: str, command: str) -> int:
-    _say(f"error: {words}\n{usage}\nmore: {command} --help")
-    return USAGE
-
-
-def _say(words: str) -> None:
-    sys.stderr.write(f"{words}\n")
+def _usage(error: click.UsageError) -> None:
+    click.echo(f"error: {error.format_message()}", err=True)
+    if error.ctx is not None:
+        command = error.ctx.command_path
+        click.echo(f"{error.ctx.get_usage()}\nmore: {command} --help", err=True)
 
 
 def _is_output(failure: OSError) -> bool:
@@ -100,7 +80,7 @@ def _is_output(failure: OSError) -> bool:
 def _output_failed(failure: OSError) -> int:
     """R0507 of the standard output: nothing is known to have arrived."""
     _discard_stdout()
-    _say(f"error[R0507]: cannot write to standard output: {failure.strerror}")
+    click.echo(f"error[R0507]: cannot write to standard output: {failure.strerror}", err=True)
     return STOPPED
 
 

@@ -6,21 +6,25 @@ import os
 import sys
 from collections.abc import Callable
 
+import click
+
 from alpha.base.record import record
 from alpha.diagnostics.codes import exit_status
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 
+FORMATS = ("text", "json", "sarif")
+
 
 @record
 class Output:
-    """`format` is one of those of `arguments.FORMAT`. `quiet` leaves out the words of success."""
+    """`format` is one of `FORMATS`. `quiet` leaves out the words of success."""
 
     format: str = "text"
 
     def say(self, text: str) -> None:
         """A line of words for people; none when machines read."""
         if self.format == "text":
-            sys.stderr.write(f"{text}\n")
+            click.echo(text, err=True)
 
     def data(self, text: str) -> None:
         """Data, exactly as given."""
@@ -56,3 +60,13 @@ class Output:
                 text = render_all(diagnostics.items, wants_colour(sys.stderr, os.environ))
                 if text:
                     sys.stderr.write(text)
+
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="How diagnostics and reports are written.",
+)

@@ -6,11 +6,17 @@ import os
 import sys
 from pathlib import Path
 
-from alpha.cli.arguments import Command, Given, Option
+import click
+
 from alpha.cli.output import Output
 
 
-def run(given: Given) -> int:
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("name", metavar="SYSTEM-or-PAIRING")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND ...]")
+@click.option("--direct", is_flag=True, help="Use the direct lane: one template an operation.")
+@click.option("--policy", metavar="NAME", help="The policy of SYSTEM.Run, where there are several.")
+def run(name: str, command: tuple[str, ...], direct: bool, policy: str | None) -> int:
     """Build NAME unless its executable is up to date, then run it with COMMAND.
 
     Options of alpha stand before NAME, those of the executable behind it: alpha run Digits train --steps 100
@@ -21,8 +27,6 @@ def run(given: Given) -> int:
     from alpha.driver.request import Request
     from alpha.driver.session import Session
 
-    (name, *command), direct = given.places, "--direct" in given.flags
-    policy = given.values.get("--policy")
     output = Output()
     built: list[Path] = []
     with Session.open(current_folder()) as session:
@@ -46,17 +50,3 @@ def run(given: Given) -> int:
         os.execv(built[0], [str(built[0]), *command])
     except OSError as failure:
         raise UsageError(f"cannot run `{built[0]}` on this machine: {reason(failure)}") from failure
-
-
-COMMAND = Command(
-    "run",
-    run,
-    (
-        Option("--direct", "Use the direct lane: one template an operation."),
-        Option("--policy", "The policy of SYSTEM.Run, where there are several.", "NAME"),
-    ),
-    "SYSTEM-or-PAIRING [COMMAND ...]",
-    least=1,
-    most=None,
-    ahead=True,
-)
