@@ -146,6 +146,10 @@ class _Checker:
             self._apply(item)
         elif isinstance(item, term.Let | term.LetGeneral):
             self.same(item, item.body.type, "derived")
+            if isinstance(item, term.LetGeneral):
+                self.same(item.value, item.scheme.type, "derived")
+            elif isinstance(item.pattern, term.Bind | term.Ignore):
+                self.same(item.value, item.pattern.type, "derived")
         elif isinstance(item, term.If):
             self.same(item.condition, _BOOL, "branches")
             self.same(item.then, item.type, "branches")
@@ -157,7 +161,7 @@ class _Checker:
             for part in item.items:
                 self.same(item, Named("List", (part.type,)), "derived")
         elif isinstance(item, term.TupleTerm):
-            pass
+            self.same(item, TupleType(tuple(part.type for part in item.items)), "derived")
         elif isinstance(item, term.RecordTerm | term.Update):
             self._record(item)
         elif isinstance(item, term.Select):
