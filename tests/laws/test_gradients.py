@@ -71,8 +71,11 @@ def smooth_inputs(operation: str, graph: Graph, seed: int) -> dict[str, Any]:
             values = numpy.where(
                 numpy.abs(values - numpy.rint(values)) < 0.02, values + 0.021, values
             )
-            if operation in ("log", "sqrt", "rsqrt", "pow", "powStep"):
+            if operation in ("log", "sqrt", "rsqrt"):
                 values = numpy.abs(values) + 0.3
+            if operation in ("pow", "powStep"):
+                # Below 1.5: a large power of a large value would drown the slopes of the others.
+                values = 0.3 + 1.2 * numpy.abs(values) / (1 + numpy.abs(values))
             if operation == "div" and place == 1:
                 values = numpy.sign(values) * (numpy.abs(values) + 0.3)
             found[name] = values.reshape(node.type.shape)
@@ -109,6 +112,8 @@ def test_a_gradient_is_the_central_difference(
         return float(float64.evaluate(loss_only, changed)["loss"])
 
     step = 1e-5
+    # Half a unit in the last place of the loss is what a difference of two losses cannot see.
+    noise = 1e-16 * abs(loss(inputs)) / step
     for name in names:
         values = inputs[name]
         for place in numpy.ndindex(values.shape):
@@ -116,7 +121,9 @@ def test_a_gradient_is_the_central_difference(
             high[place] += step
             low[place] -= step
             slope = (loss({**inputs, name: high}) - loss({**inputs, name: low})) / (2 * step)
-            assert found[f"d.{name}"][place] == pytest.approx(slope, rel=2e-5, abs=2e-6), (
+            assert found[f"d.{name}"][place] == pytest.approx(
+                slope, rel=2e-5, abs=2e-6 + 10 * noise
+            ), (
                 name,
                 place,
             )
