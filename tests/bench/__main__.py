@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bench.measure import Figure, median, peak_resident, run
 
+PEER_STEPS = 300
 RUNS = int(os.environ.get("ALPHA_BENCH_RUNS", "5"))
 ALPHA = [sys.executable, "-m", "alpha"]
 KIB, MIB = 1024.0, 1024.0**2
@@ -92,7 +93,33 @@ def executable(folder: Path) -> Iterator[Figure]:
     )
     one = median(RUNS, lambda: steps(path, folder, 100, fresh()))
     many = median(RUNS, lambda: steps(path, folder, 1500, fresh()))
-    yield Figure("steps per second", 1400 / max(many - one, 1e-9), None, "/s", "steps 101 to 1,500")
+    speed = 1400 / max(many - one, 1e-9)
+    yield Figure("steps per second", speed, None, "/s", "steps 101 to 1,500")
+    yield from peers(speed)
+
+
+def peers(speed: float) -> Iterator[Figure]:
+    """The same step in other frameworks, where `ALPHA_BENCH_PEERS` names a Python that has them.
+
+    On one thread: so small a step is no faster on several, and far slower where the machine is shared.
+    """
+    python = os.environ.get("ALPHA_BENCH_PEERS")
+    if not python:
+        return
+    here = Path(__file__).resolve()
+    data = here.parents[2] / "systems" / "Digits" / "data" / "digits.csv"
+    ended = subprocess.run(
+        [python, here.with_name("peers.py"), data, str(PEER_STEPS), "1"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for line in ended.stdout.splitlines():
+        peer = json.loads(line)
+        note = f"this system takes {speed / peer['steps_per_second']:.1f} times as many"
+        yield Figure(
+            f"steps per second, {peer['peer']}", peer["steps_per_second"], None, "/s", note
+        )
 
 
 def first_step(path: Path, folder: Path, options: list[str]) -> float:
