@@ -85,7 +85,7 @@ def test_a_changed_data_file_is_refused_until_the_lock_is_written_again(
 @pytest.mark.parametrize(
     ("name", "old", "new", "code"),
     [
-        ("Model", "hidden, classes]  = glorot", "hidden, hidden]  = glorot", "E04"),
+        ("Model", "hidden, classes] = glorot", "hidden, hidden] = glorot", "E04"),
         ("Run", "holdOut       = 288", "holdOut       = 100", "E0905"),
         ("Run", 'file = "Digits/data/digits.csv"', 'file = "Digits/data/missing.csv"', "E0901"),
         ("Model", "== 2_410", "== 2_411", "P0001"),

@@ -11,7 +11,12 @@ from alpha.diagnostics.render import render_all
 from spec.pages import Section, blessed, check_modules, fits, run_section, sections
 
 HERE = Path(__file__).parent
-PAGES = sorted(HERE.rglob("*.md"))
+SLOW = {"run"}
+"""Pages that build."""
+PAGES = [
+    pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else [])
+    for page in sorted(HERE.rglob("*.md"))
+]
 
 
 def named(page: Path) -> str:
