@@ -93,6 +93,11 @@ def _comments_of(text: str) -> list[str]:
     return re.findall(r"-- (?:own|behind) \d+", text)
 
 
+def test_a_comment_at_the_end_of_a_block_stays_above_a_line_that_begins_with_brackets() -> None:
+    text = "module Main\n\nf x =\n  let y =\n    x\n    -- about y\n  ((x + y) * 2 + y) * 3\n"
+    assert format_module(_parsed(text)) == text
+
+
 @settings(max_examples=80)
 @given(modules, st.integers(0, 2**32))
 def test_no_comment_is_lost_and_none_changes_the_tree(module: t.Module, seed: int) -> None:

@@ -141,8 +141,10 @@ def _comment_indent(
     over = lines[number - 1].indent if number else 0
     column = 0
     if number < len(lines) and lines[number].start >= 0:
-        start = lines[number].start
-        column = start - (source.rfind("\n", 0, start) + 1)
+        # Of the whole line: an opening bracket before the first node belongs to no node.
+        first = source.rfind("\n", 0, lines[number].start) + 1
+        while source.startswith(" ", first + column):
+            column += 1
     indents = []
     for comment in comments:
         own = comment.span.start - (source.rfind("\n", 0, comment.span.start) + 1)
