@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from alpha.diagnostics.diagnostic import Refused
+from alpha.driver import runtime_object
 from alpha.driver.artifact import OutputFile, require_writable_place, write_all
 from alpha.driver.cache import Cache, user_cache
 from alpha.driver.errors import UsageError
+from alpha.targets import HOSTS
 
 
 def files(folder: Path, text: bytes) -> list[OutputFile]:
@@ -142,3 +144,14 @@ def test_builds_at_the_same_time_share_the_cache(tmp_path: Path) -> None:
 def test_the_cache_folder_follows_the_environment() -> None:
     assert user_cache({"XDG_CACHE_HOME": "/x", "HOME": "/h"}) == Path("/x/alpha")
     assert user_cache({"XDG_CACHE_HOME": "relative", "HOME": "/h"}) == Path("/h/.cache/alpha")
+
+
+def test_the_runtime_made_at_another_level_is_another_object(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A level changes bytes without changing a source, so a cache that forgot it would mix the two."""
+    before = {runtime_object.cache_key(host) for host in HOSTS}
+    monkeypatch.setattr(runtime_object, "LEVEL", runtime_object.LEVEL + 1)
+    after = {runtime_object.cache_key(host) for host in HOSTS}
+    assert len(before) == len(after) == len(HOSTS)
+    assert not before & after

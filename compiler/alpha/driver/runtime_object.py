@@ -33,7 +33,7 @@ class RuntimeObject:
 
     def start(self, host: HostTarget) -> None:
         """Begins what `get` will need; returns at once."""
-        if self._making is None and self._cache.find(*_key(host)) is None:
+        if self._making is None and self._cache.find(*cache_key(host)) is None:
             self._worker.begin(
                 "object",
                 json.dumps({part.name: getattr(host, part.name) for part in fields(host)}),
@@ -46,7 +46,7 @@ class RuntimeObject:
         if self._making is not None and self._making != host:
             self.close()
         self.start(host)
-        return self._cache.get(*_key(host), make=self._worker.finish)
+        return self._cache.get(*cache_key(host), make=self._worker.finish)
 
     def close(self) -> None:
         """Ends the process, which is in the middle of its work where the build was refused."""
@@ -54,6 +54,7 @@ class RuntimeObject:
         self._making = None
 
 
-def _key(host: HostTarget) -> tuple[str, ...]:
+def cache_key(host: HostTarget) -> tuple[str, ...]:
+    """Everything that decides the bytes of the object."""
     sources = compiler_digest("base", "runtime", "codegen", "targets")
-    return "runtime", host.name, sources, llvmlite_version()
+    return "runtime", host.name, str(LEVEL), sources, llvmlite_version()
