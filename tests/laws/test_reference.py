@@ -153,6 +153,7 @@ def test_narrow_floats_compute_in_f32_and_round_once(dtype: Dtype, data: st.Data
 # Exact fused multiplication and addition.
 
 
+@pytest.mark.slow
 @settings(max_examples=800, deadline=None)
 @given(FLOATS, FLOATS, FLOATS, st.integers(-3, 3))
 def test_fma_rounds_the_exact_value_once(a: float, b: float, c: float, near: int) -> None:

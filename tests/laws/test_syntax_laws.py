@@ -225,6 +225,7 @@ def assert_accepted_or_refused(text: str) -> None:
     assert format_module(again) == once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)
 def test_mutants_are_accepted_or_refused(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
