@@ -29,8 +29,7 @@ class Checked:
 
     def data_files(self) -> set[Path]:
         """The files that evaluation has read so far."""
-        roots = set(self.files.roots.values())
-        return {root / read.path for root in roots for read in self.files.reads}
+        return {root / read.path for root, read in self.files.all_reads()}
 
 
 def checked(session: Session, names: Sequence[str]) -> Checked:
