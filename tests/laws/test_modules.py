@@ -9,6 +9,7 @@ import pytest
 
 from alpha.check.modules import LoadedModule, SourceRoots, find_systems, load, package_folder
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused, Severity
+from alpha.driver.packages import modules_named
 
 _SHIPPED = {
     "library/Alpha/Prelude.alpha": "module Alpha.Prelude\n",
@@ -117,7 +118,7 @@ def test_systems_are_folders_with_a_run(world: World) -> None:
     world.write("Mine/Run.alpha", "module Mine.Run\n")
     world.write("lower/Other/Run.alpha", "module Other.Run\n")
     assert find_systems(world.roots) == ("Digits", "Mine")
-    assert world.roots.modules_of("Digits") == ("Digits.Run",)
+    assert modules_named(world.roots, "Digits") == ["Digits.Run"]
 
 
 def test_the_package_is_the_nearest_folder_with_its_file(world: World) -> None:

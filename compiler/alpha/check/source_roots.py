@@ -96,10 +96,6 @@ class SourceRoots:
                 found.setdefault(name, Found(root, file))
         return dict(sorted(found.items()))
 
-    def modules_of(self, system: str) -> tuple[str, ...]:
-        """The modules of a system: `Digits` has `Digits.Model`, `Digits.Learner`, `Digits.Run` and more."""
-        return tuple(name for name in self.modules() if name.startswith(system + "."))
-
 
 def shipped_folders() -> tuple[tuple[str, Path], ...]:
     """The compiler's own systems, platforms and library. In a checkout the first two lie beside `compiler/`."""
