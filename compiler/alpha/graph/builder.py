@@ -9,7 +9,7 @@ from alpha.base.dtype import Dtype, TensorType
 from alpha.base.span import Span
 from alpha.graph.errors import OperationError
 from alpha.graph.ieee import nearest
-from alpha.graph.node import Attribute, Graph, Node
+from alpha.graph.node import Attribute, Graph, Loop, Node
 from alpha.graph.ops import TABLE
 from alpha.graph.scalar import limits
 
@@ -78,6 +78,16 @@ class Builder:
         """A new node with the value of `node`: what to differentiate by where `node` is also used elsewhere."""
         return self.apply("reshape", (node,), span, shape=node.type.shape)
 
+    def loop(
+        self, loop: Loop, operands: Sequence[Node], span: Span | None = None
+    ) -> tuple[Node, ...]:
+        """A rolled loop (`Loop` says what its operands are); gives its results in order, each a `result` node."""
+        node = self._node("loop", tuple(operands), (), TensorType(Dtype.BOOL, ()), span, loop)
+        return tuple(
+            self._node("result", (node,), (("place", place),), type_, span)
+            for place, type_ in enumerate(loop.results)
+        )
+
     def graph(self, name: str, outputs: Sequence[tuple[str, Node]]) -> Graph:
         """The function of all inputs made so far that computes `outputs`."""
         return Graph(name, tuple(self._inputs.values()), tuple(outputs))
@@ -89,8 +99,9 @@ class Builder:
         attributes: tuple[tuple[str, Attribute], ...],
         type_: TensorType,
         span: Span | None,
+        loop: Loop | None = None,
     ) -> Node:
-        node = Node(self._serial, operation, operands, attributes, type_, span)
+        node = Node(self._serial, operation, operands, attributes, type_, span, loop)
         self._serial += 1
         return node
 
