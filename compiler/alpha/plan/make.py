@@ -8,7 +8,8 @@ from alpha.base.dtype import TensorType
 from alpha.base.host import HostTarget
 from alpha.base.record import record, replace
 from alpha.base.span import Span
-from alpha.evaluate.system import System
+from alpha.evaluate.system import System, Tensor
+from alpha.graph.node import Graph
 from alpha.graph.passes import optimise
 from alpha.kernel.lower import Lowered, lower
 from alpha.kernel.node import Kernel
@@ -33,14 +34,24 @@ class _Lasting:
 
 
 def make_plan(system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...]]:
-    """Every buffer, launch and demand of a system, and the kernels with their places.
+    """The plan of a system: its graphs, with its parameters and slots as the state."""
+    return plan_graphs(system.graphs, host, system.parameters, system.slots)
+
+
+def plan_graphs(
+    graphs: Sequence[Graph],
+    host: HostTarget,
+    parameters: Sequence[Tensor] = (),
+    slots: Sequence[Tensor] = (),
+) -> tuple[Plan, tuple[Kernel, ...]]:
+    """Every buffer, launch and demand of graphs that share an arena, and the kernels with their places.
 
     The arena holds the parameters and slots in checkpoint order, each tensor at a multiple of 64 bytes, then the batch,
     then the numbers that the host and the programs exchange, then the workspace. Raises Refused with T0404 for an
     operation that the direct lane has no template for.
     """
-    lowered = [lower(optimise(graph)) for graph in system.graphs]
-    lasting = list(_lasting(system, lowered))
+    lowered = [lower(optimise(graph)) for graph in graphs]
+    lasting = list(_lasting(parameters, slots, lowered))
     buffers: list[Buffer] = []
     offsets: dict[str, int] = {}
     base = 0
@@ -77,7 +88,9 @@ def make_plan(system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...
     return plan, tuple(kernels)
 
 
-def _lasting(system: System, lowered: Sequence[Lowered]) -> Iterable[_Lasting]:
+def _lasting(
+    parameters: Sequence[Tensor], slots: Sequence[Tensor], lowered: Sequence[Lowered]
+) -> Iterable[_Lasting]:
     """State in checkpoint order, then the batch, then numbers: each name once."""
     known = {name for program in lowered for name, _ in (*program.inputs, *program.outputs)}
 
@@ -85,9 +98,9 @@ def _lasting(system: System, lowered: Sequence[Lowered]) -> Iterable[_Lasting]:
         """The name under which the programs know a tensor of the system."""
         return name if name in known else f"{prefix}.{name}"
 
-    for tensor in system.parameters:
+    for tensor in parameters:
         yield _Lasting(full("net", tensor.name), tensor.type, tensor.span)
-    for tensor in system.slots:
+    for tensor in slots:
         yield _Lasting(full("slots", tensor.name), tensor.type, tensor.span)
     seen: set[str] = set()
     inputs = [(name, program) for program in lowered for name, _ in program.inputs]

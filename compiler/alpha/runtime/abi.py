@@ -79,8 +79,19 @@ SYSTEM = Record(
         ("data_digest", "text"),
         ("data_header", "number"),  # 1 if the first row names columns
         ("data_columns", "number"),  # numbers in a row that some field reads, at least
+        ("tests", "address"),  # of a program that runs tests and has no policy
+        ("test_count", "number"),
     ),
 )
+TEST = Record(
+    "TEST",
+    (
+        ("program", "address"),
+        ("results", "address"),
+        ("result_count", "number"),
+    ),
+)
+RESULT = Record("RESULT", (("offset", "number"), ("bytes", "number")))
 PROGRAM = Record(
     "PROGRAM",
     (
@@ -161,7 +172,9 @@ STOP = Record(
         ("state", "address"),  # bits of the lowest f32 seen, evaluations since
     ),
 )
-RECORDS = (SYSTEM, PROGRAM, LAUNCH, REGION, CHECK, COPY, TENSOR, FIELD, METRIC, STOP)
+RECORDS = (
+    SYSTEM, TEST, RESULT, PROGRAM, LAUNCH, REGION, CHECK, COPY, TENSOR, FIELD, METRIC, STOP,
+)  # fmt: skip
 
 DTYPES = ("f64", "f32", "bf16", "f16", "i64", "i32", "u32", "u8", "bool")
 SINKS = {"Terminal": 1, "JsonLines": 2}

@@ -37,6 +37,7 @@ SOURCES = (
     "training",
     "arrays",
     "predict",
+    "tests",
     "commands",
     "start",
 )

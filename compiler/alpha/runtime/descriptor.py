@@ -87,11 +87,13 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "field_count": len(system.data.fields),
         **_metrics(tables, system, programs),
         **_data_file(system),
+        "tests": Address(None),
+        "test_count": 0,
     }
     for name in ("initial", "rate", "step", "evaluate", "predict"):
         program = programs.get(name)
         row[name] = (
-            Address(None) if program is None else _program(tables, program, state, plan.buffers)
+            Address(None) if program is None else program_row(tables, program, state, plan.buffers)
         )
     row |= {
         "rate_step": _input(programs, "rate", "step"),
@@ -171,7 +173,7 @@ def _end(tables: Tables, name: str, kind: TensorType | None, offset: int) -> Add
     return tables.rows(f"predict.{name}", abi.TENSOR, [_tensor(tables, name, kind, offset)])
 
 
-def _program(
+def program_row(
     tables: Tables,
     program: ProgramPlan,
     state: list[tuple[str, TensorType, int]],
