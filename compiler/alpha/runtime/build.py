@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from alpha.base.host import HostTarget
 from alpha.runtime import abi
-from alpha.runtime.constants import SHA_INITIAL, SHA_ROUNDS, powers_of_ten
+from alpha.runtime.constants import SHA_INITIAL, SHA_ROUNDS
 from alpha.runtime.linux import ERRNO, machine_for
 from alpha.runtime.subset.module import CompiledModule, Settings, SubsetSource, compile_module
 from alpha.runtime.subset.scope import Table
@@ -18,6 +18,7 @@ SOURCES = (
     "output",
     "clock",
     "sha256",
+    "powers",
     "numbers",
     "parsing",
     "files",
@@ -42,8 +43,6 @@ SOURCES = (
     "start",
 )
 """In this order: a source may use the constants of those before it, and the functions of all."""
-
-POWERS_FIRST = -292
 
 
 def runtime_ir(host: HostTarget) -> str:
@@ -74,7 +73,6 @@ def compile_sources(sources: Sequence[SubsetSource], host: HostTarget) -> Compil
         tables={
             "SHA_K": Table(TYPES["u32"], SHA_ROUNDS),
             "SHA_H": Table(TYPES["u32"], SHA_INITIAL),
-            "POWERS": Table(TYPES["u64"], powers_of_ten(POWERS_FIRST)),
             "vdso_clock_name": Table(TYPES["u8"], [*machine.vdso_clock.encode(), 0]),
         },
         ir=machine.ir,
@@ -103,5 +101,4 @@ def _constants(
     values |= ERRNO
     values |= more
     values["PAGE_MAX"] = host.page
-    values["POWERS_FIRST"] = POWERS_FIRST
     return values

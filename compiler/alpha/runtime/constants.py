@@ -31,18 +31,3 @@ SHA_ROUNDS = [_cube_root(prime << 96) & 0xFFFFFFFF for prime in _primes(64)]
 
 SHA_INITIAL = [math.isqrt(prime << 64) & 0xFFFFFFFF for prime in _primes(8)]
 """The same of the square roots of the first 8."""
-
-
-def powers_of_ten(first: int, last: int = 324) -> list[int]:
-    """ceil(10^k * 2^(127 - floor(log2 10^k))) for each k, as a high and a low word of 64 bits."""
-    words: list[int] = []
-    for k in range(first, last + 1):
-        shift = 127 - ((k * 1741647) >> 19)
-        numerator, denominator = (10**k, 1) if k > 0 else (1, 10**-k)
-        if shift > 0:
-            numerator <<= shift
-        else:
-            denominator <<= -shift
-        value = -(-numerator // denominator)
-        words += [value >> 64, value & ((1 << 64) - 1)]
-    return words
