@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alpha.base.span import Span
-from alpha.check.errors_names import did_you_mean
+from alpha.diagnostics.closest import closest_written, guesses
 from alpha.diagnostics.diagnostic import Diagnostic, Label
 
 Labels = tuple[Label, ...]
@@ -42,7 +42,8 @@ def unknown_entry(span: Span, what: str, entry: str, known: Sequence[str]) -> Di
         f"a {what} has no entry `{entry}`",
         span,
         cause="its entries are " + ", ".join(f"`{k}`" for k in known),
-        hints=did_you_mean(entry, known),
+        hints=guesses(entry, known),
+        fixes=closest_written(span, entry, known),
     )
 
 
@@ -61,7 +62,7 @@ def unknown_metric(span: Span, name: str, known: Sequence[str]) -> Diagnostic:
         f"the learner has no metric `{name}`",
         span,
         cause="a report and a stop rule name `loss` or a metric of the learner",
-        hints=did_you_mean(name, known),
+        hints=guesses(name, known),
     )
 
 
@@ -91,7 +92,8 @@ def unknown_fact(span: Span, kind: str, name: str, known: Sequence[str]) -> Diag
         f"there is no {kind} named `{name}`",
         span,
         cause=f"the names of {_plural(kind)} are fixed, so that a misspelt one cannot pass unseen",
-        hints=did_you_mean(name, known),
+        hints=guesses(name, known),
+        fixes=closest_written(span, name, known),
     )
 
 
@@ -145,7 +147,8 @@ def unknown_grade(span: Span, grade_: str, known: Sequence[str]) -> Diagnostic:
         f"there is no grade `{grade_}`",
         span,
         cause="evidence is " + ", ".join(f"`{k}`" for k in known),
-        hints=did_you_mean(grade_, known),
+        hints=guesses(grade_, known),
+        fixes=closest_written(span, grade_, known),
     )
 
 

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from alpha.base.span import Span
+from alpha.diagnostics.closest import closest_written, guesses
 from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity
-
-
-def closest(name: str, known: Iterable[str]) -> list[str]:
-    """The three known names that look most like `name`."""
-    return difflib.get_close_matches(name, sorted(set(known)), n=3, cutoff=0.6)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    names = closest(name, known)
-    if not names:
-        return ()
-    shown = [f"`{n}`" for n in names]
-    text = shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " or " + shown[-1]
-    return (f"did you mean {text}?",)
-
-
-def replacements(span: Span, name: str, known: Iterable[str]) -> tuple[Fix, ...]:
-    return tuple(Fix(f"write `{n}`", span, n) for n in closest(name, known)[:1])
 
 
 def unknown(
@@ -38,8 +20,8 @@ def unknown(
         f"nothing named `{name}` is in scope here",
         span,
         cause=f"`{name}` is used as {_article(what)}, and no definition, import or prelude name of that kind has it",
-        hints=imports or did_you_mean(name, known),
-        fixes=replacements(span, name, known),
+        hints=imports or guesses(name, known),
+        fixes=closest_written(span, name, known),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alpha.base.span import Span
-from alpha.check.errors_names import did_you_mean
+from alpha.diagnostics.closest import guesses
 from alpha.diagnostics.diagnostic import Diagnostic, Label
 
 Labels = tuple[Label, ...]
@@ -45,7 +45,7 @@ def record_fields(
         parts.append(f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing")
     if extra:
         parts.append(f"it has no field {_listed(extra)}")
-    hints = tuple(hint for e in extra for hint in did_you_mean(e, known))[:3]
+    hints = tuple(hint for e in extra for hint in guesses(e, known))[:3]
     return Diagnostic(
         "E0305",
         f"this record is not a `{name}`: {', and '.join(parts)}",
@@ -83,7 +83,7 @@ def no_field(span: Span, name: str, owner: str, known: Sequence[str]) -> Diagnos
         f"`{owner}` has no `{name}`",
         span,
         cause=f"it has {shown}" if shown else "it has no fields at all",
-        hints=did_you_mean(name, known),
+        hints=guesses(name, known),
     )
 
 

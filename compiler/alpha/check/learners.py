@@ -21,6 +21,7 @@ from alpha.core import term
 from alpha.core.dim import Dim
 from alpha.core.type_text import type_text
 from alpha.core.types import Function, Kind, Named, Scheme, Tensor, Type, TypeVar
+from alpha.diagnostics.closest import closest
 from alpha.diagnostics.diagnostic import Label
 from alpha.diagnostics.not_yet import not_yet
 from alpha.syntax import tree
@@ -112,7 +113,7 @@ def _collect(learning: Learning) -> None:
             learning.metrics.append(name)
         elif not part.parameters and name not in ("model", "optimizer"):
             # A helper without parameters is allowed; an entry that looks like one is more likely misspelt.
-            near = errors_names.closest(name, _ENTRIES)
+            near = closest(name, _ENTRIES)
             if near:
                 work.report(
                     errors_declarations.unknown_entry(part.name.span, "learner", name, _ENTRIES)

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from alpha.base.span import Span
-from alpha.diagnostics.closest import closest, did_you_mean
+from alpha.diagnostics.closest import closest_written, guesses
 from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity
 
 
 def unknown_module(span: Span | None, name: str, known: Iterable[str], file: str) -> Diagnostic:
     known = sorted(known)
-    meant = did_you_mean(name, known)
-    nearest = closest(name, known, 1)
-    fixes = (Fix(f"write `{nearest[0]}`", span, nearest[0]),) if nearest and span else ()
     return Diagnostic(
         "E0102",
         f"there is no module `{name}`",
         span,
         cause=f"it would be the file `{file}` below the package's folder, its `systems/` or `platforms/`, "
         "or in the library",
-        hints=(meant,) if meant else (),
-        fixes=fixes,
+        hints=guesses(name, known),
+        fixes=closest_written(span, name, known) if span else (),
     )
 
 
@@ -100,7 +97,6 @@ def not_exposed(
     span: Span, name: str, module: str, exposed: Iterable[str], declared: Span | None
 ) -> Diagnostic:
     exposed = sorted(exposed)
-    meant = did_you_mean(name, exposed)
     labels = (
         (Label(declared, f"`{name}` is declared here, but not in the `exposing` list"),)
         if declared
@@ -112,7 +108,8 @@ def not_exposed(
         span,
         labels=labels,
         cause=f"it exposes {_listed(exposed)}",
-        hints=(meant,) if meant else (),
+        hints=() if declared else guesses(name, exposed),
+        fixes=() if declared else closest_written(span, name, exposed),
     )
 
 

@@ -121,7 +121,7 @@ def _summary(items: Sequence[Diagnostic]) -> str:
 def _notes(diagnostic: Diagnostic, indent: str, paint: Paint) -> list[str]:
     notes = [("cause", diagnostic.cause)] if diagnostic.cause else []
     notes += [("hint", hint) for hint in diagnostic.hints[:HINTS]]
-    notes += [("fix", _fix(fix)) for fix in diagnostic.fixes]
+    notes += [("fix", fix_text(fix)) for fix in diagnostic.fixes if not _is_guess(fix, diagnostic)]
     notes.append(("more", f"alpha explain {diagnostic.code}"))
     lines = []
     for word, text in notes:
@@ -131,9 +131,17 @@ def _notes(diagnostic: Diagnostic, indent: str, paint: Paint) -> list[str]:
     return lines
 
 
-def _fix(fix: Fix) -> str:
+def _is_guess(fix: Fix, diagnostic: Diagnostic) -> bool:
+    """Whether a hint says the same already."""
+    return not fix.safe and f"did you mean `{fix.replacement}`?" in diagnostic.hints
+
+
+def fix_text(fix: Fix) -> str:
+    """What a fix does, in one line."""
     sure = "" if fix.safe else " (look at it first)"
     old = fix.span.text
+    if old and fix.title == f"write `{fix.replacement}`":
+        return f"{fix.title} instead of `{old}`{sure}"
     if "\n" in old or "\n" in fix.replacement or len(old) + len(fix.replacement) > 60:
         return fix.title + sure
     if not old:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from alpha.base.span import Span
+from alpha.diagnostics.closest import guesses
 from alpha.diagnostics.diagnostic import Diagnostic
-
-
-def _closest(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    found = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
-    return (f"did you mean {' or '.join(f'`{other}`' for other in found)}?",) if found else ()
 
 
 def initialiser_axes(path: str, span: Span) -> Diagnostic:
@@ -39,7 +34,7 @@ def entry_unknown(name: str, known: Iterable[str], span: Span) -> Diagnostic:
         f"a policy has no entry `{name}`",
         span,
         cause="the entries of a policy are fixed",
-        hints=_closest(name, known),
+        hints=guesses(name, known),
     )
 
 
@@ -50,7 +45,7 @@ def metric_unknown(name: str, known: Iterable[str], span: Span) -> Diagnostic:
         f"the learner has no metric `{name}`",
         span,
         cause="the names are " + ", ".join(f"`{other}`" for other in names),
-        hints=_closest(name, names),
+        hints=guesses(name, names),
     )
 
 
