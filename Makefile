@@ -18,7 +18,7 @@ help:
 	@echo "make check      format, lint, types, layers and locks"
 	@echo "make bless      rewrite the expectations of the pages in tests/spec"
 	@echo "make bench      time the compiler and what it builds"
-	@echo "make docs       rewrite the generated pages of docs/"
+	@echo "make docs       rewrite the generated pages of docs/, and build the site in build/site"
 	@echo "make clean      remove .venv and build/"
 
 setup: $(STAMP)
@@ -59,6 +59,8 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	@$(BIN)/python -m generated_docs
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "wrote build/site/index.html"
 
 bench docs: export PYTHONPATH := tests
 

@@ -8,6 +8,7 @@ from alpha.diagnostics.codes import TITLES, status_of
 from alpha.diagnostics.pages import codes_with_pages
 from alpha.targets import HOSTS
 from alpha.targets.names import MISSING, WITHOUT_PACKAGE
+from generated_reference import language_page, library_page, operations_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = "../compiler/alpha/diagnostics/pages"
@@ -52,8 +53,19 @@ def targets_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def pages() -> dict[str, str]:
+    """Every generated page by its name."""
+    return {
+        "diagnostics.md": diagnostics_page(),
+        "language.md": language_page((DOCS / "language.md").read_text("utf-8")),
+        "library.md": library_page(),
+        "operations.md": operations_page(),
+        "targets.md": targets_page(),
+    }
+
+
 def main() -> None:
-    for name, text in (("diagnostics.md", diagnostics_page()), ("targets.md", targets_page())):
+    for name, text in pages().items():
         (DOCS / name).write_text(text, "utf-8")
         print(f"wrote docs/{name}")
 
