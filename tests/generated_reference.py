@@ -185,8 +185,8 @@ def operations_page() -> str:
         "",
         "Written by `make docs` from the compiler's tables. `t` is any numeric dtype, `d` a float dtype, `s` any axes;",
         "`g` is the derivative of the loss by the result `y`, and a gradient is evaluated as its formula is written.",
-        "Operands of elementwise operations [broadcast](language.md#tensors-and-shapes); [numerics](numerics.md) has the",
-        "rules behind the bits.",
+        "Operands of elementwise operations [broadcast](language.md#tensors-and-shapes); [numerics](numerics.md) has",
+        "the rules behind the bits.",
     ]
     for family, entries in OPERATIONS.items():
         lines += [
