@@ -79,10 +79,36 @@ def _apply(node: Node, operands: list[Array], types: list[Type]) -> Any:
             return numerics.contraction(
                 a, b, attributes["left"], attributes["right"], attributes["result"]
             )
+        case (("conv2d" | "conv2dWeights" | "contractWindows"), _):
+            return _convolved(name, operands, attributes, shape)
+        case (("matmulTensorCoreBf16" | "matmulTensorCoreF16"), [a, b]):
+            return numerics.contraction(a, b, "ik", "kj", "ij")
+        case "matmulTensorCoreTf32", [a, b]:
+            short = numerics.ten_fraction_bits
+            return numerics.contraction(short(a), short(b), "ik", "kj", "ij")
         case (("key" | "deriveKey" | "uniform" | "normal"), _):
             return _random(node, operands)
         case _:
             return _moved(name, operands, attributes, shape)
+
+
+def _convolved(
+    name: str, operands: list[Array], attributes: Mapping[str, Any], shape: tuple[int, ...]
+) -> Any:
+    """Section 11: windows of the padded image, contracted in the order of section 12.2."""
+    if name == "contractWindows":
+        x, other = operands
+        windows = numerics.windows(x, attributes["window"])
+        letters = attributes["right"], attributes["result"]
+        return numerics.contraction(windows, other, "nhwkli", *letters)
+    x, other = operands if name == "conv2d" else reversed(operands)
+    p, q = attributes["padding"]
+    padded = numpy.pad(x, ((0, 0), (p, p), (q, q), (0, 0)))
+    if name == "conv2d":
+        windows = numerics.windows(padded, other.shape[:2])
+        return numerics.contraction(windows, other, "nhwkli", "klio", "nhwo")
+    windows = numerics.windows(padded, shape[:2])
+    return numerics.contraction(other, windows, "nhwo", "nhwkli", "klio")
 
 
 def _moved(
@@ -97,6 +123,8 @@ def _moved(
             return x.reshape(shape)
         case "transpose", [x]:
             return numpy.transpose(x, attributes["order"])
+        case "reverse", [x]:
+            return numpy.flip(x, attributes["axes"])
         case "repeat", [x]:
             return numpy.broadcast_to(numpy.expand_dims(x, attributes["axis"]), shape)
         case "concat", _:

@@ -286,6 +286,19 @@ def contraction(a: Array, b: Array, left: str, right: str, result: str) -> Array
     return total.reshape(shape)
 
 
+def windows(x: Array, window: Sequence[int]) -> Array:
+    """The windows `[n, h, w, k, l, i]` of images `[n, H, W, i]`: `x[n, h + k, w + l, i]`."""
+    found = numpy.lib.stride_tricks.sliding_window_view(x, tuple(window), axis=(1, 2))
+    return numpy.moveaxis(found, 3, 5)
+
+
+def ten_fraction_bits(x: Array) -> Array:
+    """f32 rounded to 10 fraction bits, ties away from zero: what a tensor core reads of an f32 (section 12.6)."""
+    bits = numpy.asarray(x, F32).view(numpy.uint32)
+    rounded = ((bits.astype(numpy.uint64) + 0x1000) & 0xFFFFE000).astype(numpy.uint32)
+    return numpy.where(numpy.isfinite(x), rounded.view(F32), x)
+
+
 def _arranged(x: Array, letters: str, summed: Sequence[str], result: str) -> Array:
     """Axes in the order (summed, result), with size 1 where the operand lacks a letter."""
     order = [letter for letter in (*summed, *result) if letter in letters]

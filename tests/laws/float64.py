@@ -41,6 +41,33 @@ def _einsum(x: list[Array], a: dict[str, Any], node: Node) -> Array:
     return numpy.einsum(f"{a['left']},{a['right']}->{a['result']}", *x)
 
 
+def _windows(x: Array, window: Any) -> Array:
+    found = numpy.lib.stride_tricks.sliding_window_view(x, tuple(window), axis=(1, 2))
+    return numpy.moveaxis(found, 3, 5)
+
+
+def _surrounded(x: Array, padding: Any) -> Array:
+    (p, q) = padding
+    return numpy.pad(x, ((0, 0), (p, p), (q, q), (0, 0)))
+
+
+def _conv2d(x: list[Array], a: dict[str, Any], node: Node) -> Array:
+    image, weights = x
+    windows = _windows(_surrounded(image, a["padding"]), weights.shape[:2])
+    return numpy.einsum("nhwkli,klio->nhwo", windows, weights)
+
+
+def _conv2d_weights(x: list[Array], a: dict[str, Any], node: Node) -> Array:
+    g, image = x
+    windows = _windows(_surrounded(image, a["padding"]), node.type.shape[:2])
+    return numpy.einsum("nhwkli,nhwo->klio", windows, g)
+
+
+def _contract_windows(x: list[Array], a: dict[str, Any], node: Node) -> Array:
+    formula = f"nhwkli,{a['right']}->{a['result']}"
+    return numpy.einsum(formula, _windows(x[0], a["window"]), x[1])
+
+
 def _softmax(x: Array, axes: Any) -> Array:
     e = numpy.exp(x - x.max(axis=axes, keepdims=True))
     return e / e.sum(axis=axes, keepdims=True)
@@ -130,9 +157,13 @@ _WITH_ATTRIBUTES: dict[str, Callable[[list[Array], dict[str, Any], Node], Array]
     "logSoftmax": lambda x, a, node: numpy.log(_softmax(x[0], a["axis"])),
     "logSumExp": lambda x, a, node: _log_sum_exp(x[0], a["axes"]),
     "contract": _einsum,
+    "conv2d": _conv2d,
+    "conv2dWeights": _conv2d_weights,
+    "contractWindows": _contract_windows,
     "broadcast": lambda x, a, node: numpy.broadcast_to(x[0], a["shape"]),
     "reshape": lambda x, a, node: numpy.reshape(x[0], a["shape"]),
     "transpose": lambda x, a, node: numpy.transpose(x[0], a["order"]),
+    "reverse": lambda x, a, node: numpy.flip(x[0], a["axes"]),
     "repeat": lambda x, a, node: numpy.repeat(
         numpy.expand_dims(x[0], a["axis"]), a["count"], a["axis"]
     ),

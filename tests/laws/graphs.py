@@ -31,7 +31,8 @@ COMPARISONS = ("equal", "notEqual", "less", "lessEqual", "greater", "greaterEqua
 LOGIC = ("and", "or")
 REDUCTIONS = ("sum", "mean", "max", "min", "logSumExp")
 ALONG_AXIS = ("argmax", "argmin", "softmax", "logSoftmax")
-OPERATIONS = tuple(name for name, row in TABLE.items() if not row.leaf)
+OPERATIONS = tuple(name for name, row in TABLE.items() if not row.leaf and not row.interval)
+"""Those with exact bits."""
 
 STORAGE: Mapping[Dtype, Any] = {
     Dtype.F64: numpy.float64,
@@ -79,6 +80,10 @@ class Pool:
         if known and self.draw(st.integers(0, 2)):
             return known[self.draw(st.integers(0, len(known) - 1))]
         return self.fresh(TensorType(dtype, self.shape(least, most)))
+
+    def width(self) -> int:
+        """A size of the axis that runs across lanes."""
+        return int(self.draw(st.integers(1, 4)))
 
     def shape(self, least: int = 0, most: int = 3) -> tuple[int, ...]:
         return tuple(self.draw(st.lists(st.integers(1, 5), min_size=least, max_size=most)))
@@ -181,6 +186,57 @@ def _contract(pool: Pool, dtype: Dtype) -> Node:
     return pool.add(
         "contract", *operands, left="".join(left), right="".join(right), result="".join(result)
     )
+
+
+def _image(pool: Pool, dtype: Dtype, channels: int) -> tuple[Node, tuple[int, int]]:
+    """An image and the size of a window that it holds."""
+    high, wide = pool.draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
+    window = pool.draw(st.tuples(st.integers(1, min(3, high)), st.integers(1, min(3, wide))))
+    count = pool.draw(st.integers(1, 3))
+    return pool.find(TensorType(dtype, (count, high, wide, channels))), window
+
+
+def _padding(pool: Pool, window: tuple[int, int]) -> tuple[int, int]:
+    return tuple(pool.draw(st.tuples(*(st.integers(0, size - 1) for size in window))))
+
+
+def _conv2d(pool: Pool, dtype: Dtype) -> Node:
+    x, window = _image(pool, dtype, pool.draw(st.integers(1, 3)))
+    w = pool.find(TensorType(dtype, (*window, x.type.shape[3], pool.width())))
+    return pool.add("conv2d", x, w, padding=_padding(pool, window))
+
+
+def _places(x: Node, window: tuple[int, int], padding: tuple[int, int]) -> tuple[int, ...]:
+    return tuple(
+        size + 2 * zeros - length + 1
+        for size, length, zeros in zip(x.type.shape[1:3], window, padding, strict=True)
+    )
+
+
+def _conv2d_weights(pool: Pool, dtype: Dtype) -> Node:
+    x, window = _image(pool, dtype, pool.draw(st.integers(1, 3)))
+    padding = _padding(pool, window)
+    shape = (x.type.shape[0], *_places(x, window, padding), pool.width())
+    return pool.add("conv2dWeights", pool.find(TensorType(dtype, shape)), x, padding=padding)
+
+
+def _contract_windows(pool: Pool, dtype: Dtype) -> Node:
+    draw = pool.draw
+    x, window = _image(pool, dtype, draw(st.integers(1, 3)))
+    n, _, _, channels = x.type.shape
+    places = _places(x, window, (0, 0))
+    sizes = dict(zip("nhwklio", (n, *places, *window, channels, pool.width()), strict=True))
+    right = draw(st.sampled_from(["klio", "nhwo", "ohwn", "inhk"]))
+    kept = [letter for letter in dict.fromkeys("nhwkli" + right) if draw(st.booleans())]
+    other = pool.find(TensorType(dtype, tuple(sizes[letter] for letter in right)))
+    result = "".join(draw(st.permutations(kept)))
+    return pool.add("contractWindows", x, other, window=window, right=right, result=result)
+
+
+def _reverse(pool: Pool, dtype: Dtype) -> Node:
+    x = pool.operand(dtype, 1)
+    axes = pool.draw(st.sets(st.integers(0, len(x.type.shape) - 1)))
+    return pool.add("reverse", x, axes=tuple(sorted(axes)))
 
 
 def _broadcast(pool: Pool, dtype: Dtype) -> Node:
@@ -302,10 +358,14 @@ _OTHERS: dict[str, Any] = {
     "crossEntropy": _labelled("crossEntropy"),
     "pick": _labelled("pick"),
     "contract": _contract,
+    "conv2d": _conv2d,
+    "conv2dWeights": _conv2d_weights,
+    "contractWindows": _contract_windows,
     "broadcast": _broadcast,
     "reshape": _reshape,
     "transpose": _transpose,
     "repeat": _repeat,
+    "reverse": _reverse,
     "concat": _concat,
     "pad": _pad,
     "slice": _slice,

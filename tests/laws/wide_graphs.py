@@ -19,6 +19,9 @@ LARGEST = 6_000
 class WidePool(Pool):
     """Operands whose sizes lie around multiples of the lanes."""
 
+    def width(self) -> int:
+        return int(self.draw(st.sampled_from((*SIZES, 63, 64, 65))))
+
     def shape(self, least: int = 0, most: int = 3) -> tuple[int, ...]:
         rank = self.draw(st.integers(least, most))
         sizes: list[int] = []

@@ -126,7 +126,7 @@ class _Sweep:
         contributions = row.gradient(use, value) if row.gradient is not None else None
         if contributions is None:
             types = [operand.type for operand in node.operands]
-            raise not_differentiable(node.operation, types, node.span)
+            raise not_differentiable(node.operation, types, node.span, interval=row.interval)
         masks = self._masks(node, operands, adjoint.mask)
         for operand, contribution, mask in zip(node.operands, contributions, masks, strict=True):
             if contribution is None or not self._reaches(operand):

@@ -54,14 +54,16 @@ def loss_not_scalar(type_: TensorType, span: Span | None) -> OperationError:
 
 
 def not_differentiable(
-    operation: str, operands: Sequence[TensorType], span: Span | None
+    operation: str, operands: Sequence[TensorType], span: Span | None, *, interval: bool = False
 ) -> OperationError:
     of = ", ".join(f"`{type_}`" for type_ in operands)
     return OperationError(
         "E0611",
         f"`{operation}` of {of} stands between a parameter and the loss and has no gradient",
         span=span,
-        cause="its result does not change smoothly with its operand",
+        cause="what a tensor core gives is known within bounds only, and so would be its gradient"
+        if interval
+        else "its result does not change smoothly with its operand",
         hints=("put it under `stopGradient` if no gradient should flow through it",),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from alpha.base.record import field, record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.node import Graph, Node
+from alpha.graph.ops import TABLE
 from alpha.kernel.direct import ELEMENTS, TEMPLATES
 from alpha.kernel.direct.movement import broadcast
 from alpha.kernel.direct.site import Held, Number, Operand, Site
@@ -58,7 +59,7 @@ class _Lowering:
     def _lower(self, node: Node) -> None:
         template = TEMPLATES.get(node.operation)
         if template is None:
-            raise Refused(no_template(node.operation, "", node.span))
+            raise Refused(no_template(node.operation, TABLE[node.operation].interval, node.span))
         operands: list[Operand] = []
         for operand in node.operands:
             if node.operation in ELEMENTS:

@@ -1,10 +1,11 @@
-"""`@` and `einsum` as contractions of two operands (language page, sections 11 and 12.2)."""
+"""`@`, `einsum`, `conv2d` and the contractions of tensor cores (language page, sections 11, 12.2 and 12.6)."""
 
 from __future__ import annotations
 
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate import budget, errors
+from alpha.evaluate.intrinsics.known import integer
 from alpha.evaluate.machine import VARIABLE, Machine, Row
 from alpha.evaluate.selection import chosen
 from alpha.evaluate.values import Operation, Staged, Value
@@ -99,4 +100,28 @@ def _rearranged(machine: Machine, node: Node, letters: str, result: str, span: S
     return Staged(node)
 
 
-ROWS: dict[str, Row] = {"matmul": Row(2, _matmul), "einsum": Row(VARIABLE, _einsum)}
+def _conv2d(
+    machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
+) -> Value:
+    zeros = integer(machine, operands[0], "the padding of `conv2d`", span)
+    nodes = tuple(machine.staging.node(operand, span) for operand in operands[1:])
+    machine.allocate(budget.NODE)
+    return Staged(machine.staging.apply("conv2d", nodes, span, padding=(zeros, zeros)))
+
+
+def _tensor_core(
+    machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
+) -> Value:
+    nodes = tuple(machine.staging.node(operand, span) for operand in operands)
+    machine.allocate(budget.NODE)
+    return Staged(machine.staging.apply(operation.name, nodes, span))
+
+
+TENSOR_CORES = ("matmulTensorCoreBf16", "matmulTensorCoreF16", "matmulTensorCoreTf32")
+
+ROWS: dict[str, Row] = {
+    "matmul": Row(2, _matmul),
+    "einsum": Row(VARIABLE, _einsum),
+    "conv2d": Row(3, _conv2d),
+    **{name: Row(2, _tensor_core) for name in TENSOR_CORES},
+}

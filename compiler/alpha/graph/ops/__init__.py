@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from alpha.graph.ops import (
     contraction,
+    convolution,
     elementwise,
     movement,
     random,
@@ -27,6 +28,7 @@ _FAMILIES: tuple[tuple[Operation, ...], ...] = (
     reduction.ROWS,
     rowwise.ROWS,
     contraction.ROWS,
+    convolution.ROWS,
     movement.ROWS,
     random.ROWS,
 )

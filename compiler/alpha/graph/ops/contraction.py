@@ -1,14 +1,14 @@
-"""The contraction of two operands: every `@` and every `einsum` (language page, sections 11, 12.2 and 14)."""
+"""Contractions: every `@` and `einsum`, and those of tensor cores (language page, sections 11, 12.2, 12.6, 14)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from alpha.base.dtype import TensorType
+from alpha.base.dtype import Dtype, TensorType
 from alpha.graph.errors import OperationError
 from alpha.graph.formula import Term
 from alpha.graph.ops import rules
-from alpha.graph.ops.row import Attributes, Operation, Types, Use
+from alpha.graph.ops.row import Attributes, Operation, Rule, Types, Use
 
 
 def contracted(left: str, right: str, result: str) -> str:
@@ -30,16 +30,21 @@ def sizes(left: str, right: str, types: Types) -> dict[str, int]:
 
 
 def _contract(types: Types, attributes: Attributes) -> TensorType:
-    rules.count("contract", types, 2)
+    return contracted_type("contract", types, attributes)
+
+
+def contracted_type(name: str, types: Types, attributes: Attributes) -> TensorType:
+    """The type of a contraction with the letters `left`, `right` and `result`; `name` is what messages call it."""
+    rules.count(name, types, 2)
     left, right, result = (str(attributes[key]) for key in ("left", "right", "result"))
     for letters, type_ in ((left, types[0]), (right, types[1])):
-        rules.defined("contract", type_, rules.FLOATS)
+        rules.defined(name, type_, rules.FLOATS)
         if len(letters) != len(type_.shape):
             raise OperationError(
                 "E0413",
                 f"the letters `{letters}` name {len(letters)} axes of a tensor of rank {len(type_.shape)}",
             )
-    rules.equal_elements("contract", types[0], types[1])
+    rules.equal_elements(name, types[0], types[1])
     for letters in (left, right, result):
         if len(set(letters)) != len(letters):
             raise OperationError("E0420", f"a letter stands twice in `{letters}`")
@@ -71,6 +76,32 @@ def _gradient(use: Use, g: Term) -> Sequence[Term]:
     )
 
 
+def _matrices(name: str, dtype: Dtype) -> Rule:
+    """Two matrices of the dtype that a tensor core takes, to one of f32."""
+
+    def rule(types: Types, attributes: Attributes) -> TensorType:
+        rules.count(name, types, 2)
+        for type_ in types:
+            rules.defined(name, type_, frozenset({dtype}))
+            if len(type_.shape) != 2:
+                raise OperationError("E0413", f"`{name}` needs matrices, not `{type_}`")
+        (rows, inner), (other, columns) = types[0].shape, types[1].shape
+        if inner != other:
+            raise OperationError("E0412", f"`{name}` joins rows of {inner} with columns of {other}")
+        return TensorType(Dtype.F32, (rows, columns))
+
+    return rule
+
+
+def _tensor_core(name: str, dtype: Dtype, operands: str) -> Operation:
+    return Operation(
+        name,
+        f"section 12.6: within K * 2^-23 * sum |a_k b_k| of the exact sum of products of {operands}",
+        _matrices(name, dtype),
+        interval=True,
+    )
+
+
 ROWS: tuple[Operation, ...] = (
     Operation(
         "contract",
@@ -80,5 +111,12 @@ ROWS: tuple[Operation, ...] = (
         ("left", "right", "result"),
         gradient=_gradient,
         arithmetic=True,
+    ),
+    _tensor_core("matmulTensorCoreBf16", Dtype.BF16, "bf16 operands"),
+    _tensor_core("matmulTensorCoreF16", Dtype.F16, "f16 operands"),
+    _tensor_core(
+        "matmulTensorCoreTf32",
+        Dtype.F32,
+        "operands rounded to 10 fraction bits, ties away from zero",
     ),
 )

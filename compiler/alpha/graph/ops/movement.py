@@ -53,6 +53,12 @@ def _transpose(types: Types, attributes: Attributes) -> TensorType:
     return rules.replaced(x, [x.shape[axis] for axis in order])
 
 
+def _reverse(types: Types, attributes: Attributes) -> TensorType:
+    rules.count("reverse", types, 1)
+    rules.axes_of("reverse", attributes, len(types[0].shape))
+    return types[0]
+
+
 def _repeat(types: Types, attributes: Attributes) -> TensorType:
     rules.count("repeat", types, 1)
     (x,) = types
@@ -213,6 +219,11 @@ def _transpose_gradient(use: Use, g: Term) -> Sequence[Term]:
     return (g.apply("transpose", order=tuple(order.index(axis) for axis in range(len(order)))),)
 
 
+def _reverse_gradient(use: Use, g: Term) -> Sequence[Term]:
+    """g reversed"""
+    return (g.apply("reverse", axes=use.integers("axes")),)
+
+
 def _repeat_gradient(use: Use, g: Term) -> Sequence[Term]:
     """sum[k] g"""
     return (total(g, (use.integer("axis"),)),)
@@ -284,6 +295,13 @@ ROWS: tuple[Operation, ...] = (
         _transpose,
         ("order",),
         gradient=_transpose_gradient,
+    ),
+    Operation(
+        "reverse",
+        "place k of each axis in `axes` is place n - 1 - k of the operand",
+        _reverse,
+        ("axes",),
+        gradient=_reverse_gradient,
     ),
     Operation(
         "repeat",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from alpha.kernel.direct.arithmetic import ELEMENTS
-from alpha.kernel.direct.contraction import contraction
+from alpha.kernel.direct.contraction import contraction, window_contraction
 from alpha.kernel.direct.elementwise import elementwise
 from alpha.kernel.direct.movement import (
     add_rows,
@@ -19,6 +19,7 @@ from alpha.kernel.direct.movement import (
     pick,
     positions,
     repeat,
+    reverse,
     slice_,
     transpose,
 )
@@ -36,7 +37,9 @@ TEMPLATES: Mapping[str, Template] = MappingProxyType(
         "argmax": winner,
         "argmin": winner,
         "contract": contraction,
+        "contractWindows": window_contraction,
         "transpose": transpose,
+        "reverse": reverse,
         "repeat": repeat,
         "slice": slice_,
         "concat": concat,

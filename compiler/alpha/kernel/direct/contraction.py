@@ -1,15 +1,19 @@
-"""The template of `contract`: for every output one fma chain over ascending k (language page, section 12.2).
+"""The template of contractions: for every output one fma chain over ascending k (language page, section 12.2).
 
 The last letter of the result runs across lanes, 64 outputs of it in one pass over k, so that four vectors share the
 element of the other operand. What is left of the last letter takes a pass of its own, with single lanes at its end.
+
+The windows of an image are an operand like any other: two of its letters run along one axis of the image.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from alpha.base.dtype import TensorType
 from alpha.base.record import record
 from alpha.graph.ops.contraction import contracted, sizes
+from alpha.graph.ops.convolution import WINDOWS, windows_of
 from alpha.kernel.builder import KernelBuilder, index
 from alpha.kernel.direct.site import Site, nest, splits, strides
 from alpha.kernel.node import LANES, Atom, Constant, Kernel, ValueType
@@ -34,17 +38,38 @@ class _Side:
 
 
 def contraction(site: Site) -> Kernel:
-    left, right, result = site.text("left"), site.text("right"), site.text("result")
+    """`contract`."""
+    left, right = site.text("left"), site.text("right")
+    steps = [strides(site.operand_shape(place)) for place in range(2)]
+    types = [operand.type for operand in site.node.operands]
+    return _contraction(site, left, right, types, steps)
+
+
+def window_contraction(site: Site) -> Kernel:
+    """`contractWindows`: from one window to the next, and from one place in a window to the next, is one step."""
+    n, h, w, i = strides(site.operand_shape(0))
+    types = [operand.type for operand in site.node.operands]
+    types[0] = windows_of(types[0], site.integers("window"))
+    steps = [(n, h, w, h, w, i), strides(site.operand_shape(1))]
+    return _contraction(site, WINDOWS, site.text("right"), types, steps)
+
+
+def _contraction(
+    site: Site,
+    left: str,
+    right: str,
+    types: Sequence[TensorType],
+    steps: Sequence[tuple[int, ...]],
+) -> Kernel:
+    """`steps` are the elements from one place of each operand's letters to the next."""
+    result = site.text("result")
     builder = KernelBuilder()
     sides = [
-        _Side(
-            builder.reads(site.buffer(place)),
-            dict(zip(letters, strides(site.operand_shape(place)), strict=True)),
-        )
+        _Side(builder.reads(site.buffer(place)), dict(zip(letters, steps[place], strict=True)))
         for place, letters in enumerate((left, right))
     ]
     target = builder.writes(site.result)
-    extents = sizes(left, right, [operand.type for operand in site.node.operands])
+    extents = sizes(left, right, types)
     summed = contracted(left, right, result)
     work = site.count
     for letter in summed:

@@ -1,4 +1,4 @@
-"""The templates of movement: transpose, repeat, slice, concat, pad, gather, addRows, pick, positions, copies."""
+"""The templates of movement: transpose, reverse, repeat, slice, concat, pad, gather, addRows, pick, positions."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ def _simple(site: Site, steps: Sequence[int], first: int = 0) -> Kernel:
 def transpose(site: Site) -> Kernel:
     there = strides(site.operand_shape(0))
     return _simple(site, [there[axis] for axis in site.integers("order")])
+
+
+def reverse(site: Site) -> Kernel:
+    there = strides(site.operand_shape(0))
+    turned = site.integers("axes")
+    steps = [-step if axis in turned else step for axis, step in enumerate(there)]
+    last = sum((site.shape[axis] - 1) * there[axis] for axis in turned)
+    return _simple(site, steps, last)
 
 
 def repeat(site: Site) -> Kernel:
