@@ -49,7 +49,9 @@ class Work:
     groups: dict[str, Group] = field(default_factory=dict)
     """The groups of facts in scope."""
     claimed: dict[str, Span] = field(default_factory=dict)
-    """Where constructors are declared."""
+    """Where constructors are declared or imported."""
+    doubled: set[str] = field(default_factory=set)
+    """Value names that were reported as defined twice: a signature and its definition are one fault."""
 
     def report(self, diagnostic: Diagnostic) -> Reported:
         return self.diagnostics.report(diagnostic)
@@ -63,18 +65,24 @@ class Work:
         if first is None and name.text in self.scope.values:
             first = self.scope.values[name.text].span
         if first is not None:
-            self.report(errors_names.defined_twice(name.span, name.text, first))
+            self.doubled_value(name, first)
             return False
         self.places[name.text] = name.span
         self.scope.own.add(name.text)
         return True
+
+    def doubled_value(self, name: tree.Name, first: Span) -> None:
+        if name.text not in self.doubled:
+            self.doubled.add(name.text)
+            self.report(errors_names.defined_twice(name.span, name.text, first))
 
     def claim_constructor(
         self, name: str, entity: ConstructorEntity | ModelEntity, span: Span
     ) -> None:
         first = self.claimed.get(name)
         if first is not None:
-            self.report(errors_names.defined_twice(span, name, first))
+            if self.scope.constructors.get(name) is not entity:
+                self.report(errors_names.defined_twice(span, name, first))
             return
         self.claimed[name] = span
         self.scope.constructors[name] = entity
@@ -111,43 +119,65 @@ def open_module(loaded: LoadedModule, registry: Registry, diagnostics: Diagnosti
         scope.exported = frozenset(name.text for name in loaded.tree.exposing)
     registry.modules[loaded.name] = scope
     work = Work(loaded, scope, registry, diagnostics)
+    brought: dict[str, Span] = {}
     for item in loaded.tree.items:
         if isinstance(item, tree.Import):
-            _import(work, item)
+            _import(work, item, brought)
     _declare_names(work)
     return work
 
 
-def _import(work: Work, item: tree.Import) -> None:
-    """What the module of the import lacks is reported when modules are loaded."""
+def _import(work: Work, item: tree.Import, brought: dict[str, Span]) -> None:
+    """What the module of the import lacks is reported when modules are loaded.
+
+    `brought` are the places of the names that imports put in scope so far, modules behind a dot of their own.
+    """
     scope = work.scope
     source = work.registry.modules.get(".".join(part.text for part in item.path))
     if source is None:
         return
     if item.alias is not None:
-        scope.modules[item.alias.text] = source
-    if not item.names and item.alias is None:
+        if _is_new(work, brought, item.alias, f".{item.alias.text}"):
+            scope.modules[item.alias.text] = source
+    elif not item.names:
         scope.modules[source.name] = source
     for name in item.names:
         text = name.text
-        group = work.registry.groups.get(f"{source.name}.{text}")
-        if group is not None and source.exports(text):
-            work.groups[text] = group
         made = source.constructors.get(text)
-        if isinstance(made, ConstructorEntity) and source.exports(_short(made.type_name)):
-            scope.constructors[text] = made
-        if not source.exports(text):
+        inside = isinstance(made, ConstructorEntity) and source.exports(_short(made.type_name))
+        if not (source.exports(text) or inside) or not _is_new(work, brought, name, text):
             continue
-        if text in source.values:
-            scope.values[text] = source.values[text]
-        entity = source.types.get(text)
-        if entity is not None:
-            scope.types[text] = entity
-            if isinstance(entity, VariantEntity):
-                for made in entity.constructors:
-                    scope.constructors[made.name] = made
-            elif isinstance(entity, ModelEntity):
-                scope.constructors[text] = entity
+        if isinstance(made, ConstructorEntity) and inside:
+            work.claim_constructor(text, made, name.span)
+        if source.exports(text):
+            _bring(work, source, name)
+
+
+def _bring(work: Work, source: ModuleScope, name: tree.Name) -> None:
+    """Put what `source` exposes as `name` in scope; a type comes with its constructors."""
+    scope, text = work.scope, name.text
+    group = work.registry.groups.get(f"{source.name}.{text}")
+    if group is not None:
+        work.groups[text] = group
+    if text in source.values:
+        scope.values[text] = source.values[text]
+    entity = source.types.get(text)
+    if entity is None:
+        return
+    scope.types[text] = entity
+    if isinstance(entity, ModelEntity):
+        work.claim_constructor(text, entity, name.span)
+    elif isinstance(entity, VariantEntity):
+        for made in entity.constructors:
+            work.claim_constructor(made.name, made, name.span)
+
+
+def _is_new(work: Work, brought: dict[str, Span], name: tree.Name, key: str) -> bool:
+    if key in brought:
+        work.report(errors_names.defined_twice(name.span, name.text, brought[key]))
+        return False
+    brought[key] = name.span
+    return True
 
 
 def _short(symbol: str) -> str:
@@ -176,11 +206,20 @@ def _declare_names(work: Work) -> None:
         elif isinstance(item, tree.Signature):
             name = item.name.text
             if name in signatures:
-                work.report(errors_names.defined_twice(item.name.span, name, signatures[name]))
+                work.doubled_value(item.name, signatures[name])
             signatures.setdefault(name, item.name.span)
             scope.own.add(name)
         else:
             work.claim(item.name)
+    exposing: dict[str, Span] = {}
+    for exposed in work.loaded.tree.exposing or ():
+        if exposed.text in exposing:
+            first = exposing[exposed.text]
+            work.report(errors_names.defined_twice(exposed.span, exposed.text, first))
+        exposing.setdefault(exposed.text, exposed.span)
+        if exposed.text not in scope.own:
+            known = sorted(scope.own)
+            work.report(errors_names.unknown(exposed.span, exposed.text, "declaration", known))
 
 
 _NOWHERE = Source("<built in>", "")

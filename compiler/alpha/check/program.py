@@ -165,16 +165,15 @@ def _declare_values(work: Work, signatures: dict[str, Signed]) -> dict[str, Valu
         values[name] = value
         work.scope.values[name] = value
     for name, signed in signatures.items():
-        if name not in work.places:
+        if name not in work.places and name not in work.doubled:
             value = Value(
                 name, name, "definition", signed.node.name.span, signed.scheme, signed.where
             )
             value.intrinsic = True
             work.scope.values[name] = value
             declare_intrinsic(work, signed)
-        elif name not in values or values[name].form != "definition":
-            first = work.places[name]
-            work.report(errors_names.defined_twice(signed.node.name.span, name, first))
+        elif name in work.places and values[name].form != "definition":
+            work.doubled_value(signed.node.name, work.places[name])
     return values
 
 

@@ -75,11 +75,11 @@ def check_model(work: Work, item: tree.ModelDecl, signatures: dict[str, Signed])
         name = part.name.text
         signed = signatures.get(name)
         first = places.get(name)
+        defined.add(name)
         if first is not None:
             work.report(errors_names.defined_twice(part.name.span, name, first.span))
             continue
         places[name] = part.name
-        defined.add(name)
         if signed is None:
             reported = work.report(
                 errors_names.without_signature_in_model(part.name.span, name, item.name.text)
