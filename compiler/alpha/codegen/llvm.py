@@ -17,9 +17,10 @@ from alpha.plan.launches import launches
 from alpha.plan.plan import Plan
 
 ATTRIBUTES = (
-    'nounwind optsize uwtable "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
+    'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
 )
-"""`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured."""
+"""`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured.
+No `uwtable`: nothing unwinds at run time, so the unwind tables are debugging information, not loaded."""
 
 
 def plan_ir(plan: Plan, kernels: Sequence[Kernel], host: HostTarget) -> str:

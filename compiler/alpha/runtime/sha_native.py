@@ -58,7 +58,7 @@ def _sha_blocks() -> str:
 declare <4 x i32> @llvm.x86.sha256msg1(<4 x i32>, <4 x i32>)
 declare <4 x i32> @llvm.x86.sha256msg2(<4 x i32>, <4 x i32>)
 declare <4 x i32> @llvm.bswap.v4i32(<4 x i32>)
-define internal void @sha_blocks_native(ptr %h, ptr %start, i64 %blocks) nounwind uwtable \
+define internal void @sha_blocks_native(ptr %h, ptr %start, i64 %blocks) nounwind \
 "frame-pointer"="all" "target-cpu"="x86-64" "target-features"="+sse4.1,+ssse3,+sha" {{
 entry:
   %dcba = load <4 x i32>, ptr %h, align 1

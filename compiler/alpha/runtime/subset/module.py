@@ -13,9 +13,10 @@ from alpha.runtime.subset.scope import Function, Scope, Table, Variable
 from alpha.runtime.subset.statements import body
 
 _ATTRIBUTES = (
-    'nounwind optsize uwtable "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
+    'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
 )
-"""`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured."""
+"""`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured.
+No `uwtable`: nothing unwinds at run time, so the unwind tables are debugging information, not loaded."""
 
 
 @record
