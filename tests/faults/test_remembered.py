@@ -37,8 +37,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def works(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], bool]:
     """Checks a folder, which must be right; whether that took work."""
     done = []
-    loaded = checking.load
-    monkeypatch.setattr(checking, "load", lambda *given: done.append(1) or loaded(*given))
+    loaded = checking.load_readable
+    monkeypatch.setattr(checking, "load_readable", lambda *given: done.append(1) or loaded(*given))
 
     def check(folder: Path) -> bool:
         done.clear()

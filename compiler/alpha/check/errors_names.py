@@ -119,18 +119,32 @@ def type_contains_itself(span: Span, names: list[str], labels: tuple[Label, ...]
     )
 
 
-def unused(span: Span, name: str) -> Diagnostic:
+def unused(span: Span, name: str, written: Span) -> Diagnostic:
+    """`written` is all of it, its signature included."""
     return Diagnostic(
         "W0002",
         f"`{name}` is never used",
         span,
         cause="it is not in the module's `exposing` list and nothing in the module refers to it",
         hints=("remove it, or add it to `exposing`",),
+        fixes=(Fix("remove it", written, ""),),
         severity=Severity.WARNING,
     )
 
 
-def no_signature(span: Span, name: str, signature: str) -> Diagnostic:
+def unused_key(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "W0003",
+        f"the key `{span.text}` is never used",
+        span,
+        cause="nothing is drawn or derived from it, so no randomness reaches what it was given to",
+        hints=("draw from it, or write `_` in its place",),
+        severity=Severity.WARNING,
+    )
+
+
+def no_signature(span: Span, name: str, signature: str, sure: bool) -> Diagnostic:
+    """`sure` means that every name of the type is in scope."""
     start = Span(span.source, span.start, span.start)
     return Diagnostic(
         "W0004",
@@ -138,7 +152,7 @@ def no_signature(span: Span, name: str, signature: str) -> Diagnostic:
         span,
         cause=f"its inferred type is `{signature}`",
         hints=("write the type down, so that a change of it is seen where it is made",),
-        fixes=(Fix("insert the inferred signature", start, f"{name} : {signature}\n", safe=True),),
+        fixes=(Fix("insert the inferred signature", start, f"{name} : {signature}\n", sure),),
         severity=Severity.WARNING,
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from alpha.base.record import fields, record
 from alpha.base.span import Span
 from alpha.check import module_errors as errors
-from alpha.diagnostics.diagnostic import Diagnostic
+from alpha.diagnostics.diagnostic import Diagnostic, Fix
 from alpha.syntax import tree
 
 
@@ -22,14 +22,45 @@ def check_imports(modules: Mapping[str, tree.Module], own: Set[str]) -> Iterator
             if imported is None:
                 continue  # its own fault is reported
             exposed = exposed_names(imported)
+            unused: list[tree.Name] = []
             for name in item.names:
                 if name.text not in exposed:
                     hidden = declared_names(imported).get(name.text)
                     yield errors.not_exposed(name.span, name.text, imported.name, exposed, hidden)
                 elif used is not None and not _is_used(imported, name.text, used):
-                    yield errors.unused_import(name.span, name.text, imported.name)
+                    unused.append(name)
             if item.alias is not None and used is not None and item.alias.text not in used.names:
-                yield errors.unused_import(item.alias.span, item.alias.text, imported.name)
+                unused.append(item.alias)
+            for name in unused:
+                fix = _removal(item, name, unused)
+                yield errors.unused_import(name.span, name.text, imported.name, fix)
+
+
+def _removal(item: tree.Import, name: tree.Name, unused: Sequence[tree.Name]) -> Fix:
+    """The edit that takes `name`, or everything where nothing of the import is used, out of the import."""
+    source, names = item.span.source, item.names
+    end = item.span.end
+    kept = [other for other in names if other not in unused]
+    if not kept and (item.alias is None or item.alias in unused):
+        start = source.text.rfind("\n", 0, item.path[0].span.start) + 1
+        title, end = "remove the import", source.text.find("\n", end) + 1 or len(source.text)
+        if source.text[:start].endswith("\n\n") and source.text.startswith("\n", end):
+            end += 1  # one blank line is enough
+    elif name is item.alias:
+        start, end = item.path[-1].span.end, name.span.end
+        title = f"remove `as {name.text}`"
+    elif not kept:
+        assert item.alias is not None
+        start, title = item.alias.span.end, "remove the names"
+    else:
+        at = names.index(name)
+        title = f"remove `{name.text}`"
+        if any(other in kept for other in names[:at]):
+            start, end = names[at - 1].span.end, name.span.end
+        else:
+            start, end = name.span.start, names[at + 1].span.start
+    span = Span(source, start, end)
+    return Fix(title, span, "", safe="--" not in span.text)
 
 
 def declared_names(module: tree.Module) -> dict[str, Span]:

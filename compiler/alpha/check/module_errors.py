@@ -141,13 +141,13 @@ def reference_root(folder: str) -> Diagnostic:
     )
 
 
-def unused_import(span: Span, name: str, module: str) -> Diagnostic:
+def unused_import(span: Span, name: str, module: str, removal: Fix) -> Diagnostic:
     return Diagnostic(
         "W0001",
         f"`{name}` is imported from `{module}` and never used",
         span,
         cause="an import that is not used hides what the module depends on",
-        hints=("remove it",),
+        fixes=(removal,),
         severity=Severity.WARNING,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from alpha.base.digest import sha256
@@ -13,12 +13,22 @@ from alpha.check import module_errors as errors
 from alpha.check.imports import check_imports
 from alpha.check.layers import check_layers, is_reference
 from alpha.check.source_roots import SUFFIX, Found, SourceRoots, find_systems, package_folder
-from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused, Severity
+from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
 from alpha.syntax import tree
-from alpha.syntax.parse import parse_module
+from alpha.syntax.parse import read_module
 from alpha.syntax.source import read_source
 
-__all__ = ["PRELUDE", "LoadedModule", "SourceRoots", "find_systems", "load", "package_folder"]
+__all__ = [
+    "PRELUDE",
+    "LoadedModule",
+    "SourceRoots",
+    "find_systems",
+    "load",
+    "load_readable",
+    "package_folder",
+]
+
+NO_TEXTS: Mapping[Path, bytes] = {}
 
 PRELUDE = ("Alpha.Prelude", "Alpha.List")
 """The library modules that are in scope everywhere without an import."""
@@ -48,34 +58,68 @@ def load(
 
     Reports every fault that it finds to `diagnostics`, warnings included, then raises `Refused` if one is an error.
     """
-    loading = _Loading(roots, diagnostics)
+    before = len(diagnostics.errors)
+    modules = load_readable(roots, names, diagnostics)
+    if diagnostics.errors[before:]:
+        raise Refused(*diagnostics.errors[before:])
+    return modules
+
+
+def load_readable(
+    roots: SourceRoots,
+    names: Sequence[str],
+    diagnostics: Diagnostics,
+    texts: Mapping[Path, bytes] = NO_TEXTS,
+) -> tuple[LoadedModule, ...]:
+    """As `load`, but faults are reported only: the modules that could be read, without their declarations at fault.
+
+    Nothing is said later about the names that are missing for that. None if the prelude could not be read. `texts`
+    stand for the contents of files.
+    """
+    loading = _Loading(roots, diagnostics, texts)
     for name in (*PRELUDE, *names):
         loading.visit(name)
+    if not loading.done.keys() >= set(PRELUDE):
+        return ()
     modules = tuple(loading.done.values())
+    loading.note_missing()
     trees = {module.name: module.tree for module in modules}
     own = {module.name for module in modules if not module.shipped or loading.own[module.name]}
-    for diagnostic in (*check_imports(trees, own), *check_layers(trees)):
-        loading.report(diagnostic)
-    if loading.found:
-        raise Refused(*loading.found)
+    for diagnostic in (*check_imports(trees, own - loading.partial), *check_layers(trees)):
+        reported = diagnostics.report(diagnostic)
+        if diagnostic.code == "E0109" and diagnostic.span is not None:
+            diagnostics.unread.setdefault(diagnostic.span.text, reported.diagnostic)
     return modules
 
 
 class _Loading:
     """The state of one `load`. The walk keeps its own stack: a chain of imports may be long."""
 
-    def __init__(self, roots: SourceRoots, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self, roots: SourceRoots, diagnostics: Diagnostics, texts: Mapping[Path, bytes]
+    ) -> None:
         self._roots = roots
         self._diagnostics = diagnostics
-        self.found: list[Diagnostic] = []
+        self._texts = texts
+        self.partial: set[str] = set()
         self.done: dict[str, LoadedModule] = {}
         self.own: dict[str, bool] = {}
         self._failed: set[str] = set()
 
     def report(self, diagnostic: Diagnostic) -> None:
         self._diagnostics.report(diagnostic)
-        if diagnostic.severity is Severity.ERROR:
-            self.found.append(diagnostic)
+
+    def note_missing(self) -> None:
+        """Names that are imported from a module which could not be read, or comes later in a circle."""
+        read: set[str] = set()
+        for module in self.done.values():
+            for item in _imports(module.tree):
+                if _dotted(item.path) in read:
+                    continue
+                root = self._diagnostics.errors[-1]
+                for name in (*item.path, *item.names, *([item.alias] if item.alias else [])):
+                    self._diagnostics.unread.setdefault(name.text, root)
+            read.add(module.name)
 
     def visit(self, start: str) -> None:
         path: dict[str, tuple[LoadedModule, Iterator[tree.Import]]] = {}
@@ -119,7 +163,8 @@ class _Loading:
             return None
         found = candidates[0]
         try:
-            data = read_regular(found.file)
+            changed = self._texts.get(found.file)
+            data = read_regular(found.file) if changed is None else changed
         except OSError as error:
             self.report(
                 errors.unreadable_module(place, name, found.shown, _reason(found.file, error))
@@ -127,10 +172,19 @@ class _Loading:
             return None
         try:
             source = read_source(data, found.shown)
-            module = parse_module(source)
         except Refused as refused:
             for diagnostic in refused.diagnostics:
                 self.report(diagnostic)
+            return None
+        parsed = read_module(source)
+        for diagnostic in parsed.faults:
+            self.report(diagnostic)
+        for unread in parsed.unread:
+            self._diagnostics.unread.setdefault(unread, parsed.faults[0])
+        if parsed.faults:
+            self.partial.add(name)
+        module = parsed.module
+        if module is None:
             return None
         if module.name != name:
             header = module.path[0].span.to(module.path[-1].span)

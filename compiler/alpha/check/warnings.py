@@ -1,7 +1,11 @@
-"""Warnings about definitions: never used (W0002), exported without a signature (W0004)."""
+"""Warnings about names: never used (W0002), a key never used (W0003), exported without a signature (W0004)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+from alpha.base.span import Span
 from alpha.check import errors_names
 from alpha.check.definitions import Signed
 from alpha.check.module_scope import Work
@@ -13,6 +17,8 @@ def warn(work: Work, signatures: dict[str, Signed]) -> None:
     """Only a module without errors is warned about: what is at fault may look unused."""
     if work.diagnostics.errors or work.loaded.shipped:
         return
+    for span in dict.fromkeys(work.scope.unused_keys):
+        work.report(errors_names.unused_key(span))
     exported = work.scope.exported
     for item in work.loaded.tree.items:
         if not isinstance(
@@ -22,8 +28,31 @@ def warn(work: Work, signatures: dict[str, Signed]) -> None:
         name = item.name.text
         if exported is not None and name not in exported:
             if work.symbol(name) not in work.scope.used:
-                work.report(errors_names.unused(item.name.span, name))
+                written = _whole(work.loaded.tree.items, item)
+                work.report(errors_names.unused(item.name.span, name, written))
         elif isinstance(item, tree.Define) and name not in signatures:
             scheme = work.scope.values[name].scheme
             if scheme is not None:
-                work.report(errors_names.no_signature(item.name.span, name, type_text(scheme.type)))
+                text = type_text(scheme.type)
+                sure = _in_scope(work, type_text(scheme.type, qualified=True))
+                work.report(errors_names.no_signature(item.name.span, name, text, sure))
+
+
+def _in_scope(work: Work, type_: str) -> bool:
+    """Whether the last part of each qualified name in a type means that name in this module."""
+    names = re.findall(r"[A-Z][\w']*(?:\.[A-Z][\w']*)+", type_)
+    return all(
+        getattr(work.scope.type(name.rpartition(".")[2]), "symbol", None) == name for name in names
+    )
+
+
+def _whole(items: Sequence[tree.Import | tree.Decl], item: tree.Decl) -> Span:
+    """The lines of a declaration, with the signature directly above it."""
+    first: tree.Decl = item
+    above = items[items.index(item) - 1] if items.index(item) else None
+    if isinstance(above, tree.Signature) and above.name.text == item.name.text:
+        first = above
+    text = item.span.source.text
+    start = text.rfind("\n", 0, first.name.span.start) + 1
+    end = text.find("\n", item.span.end) + 1 or len(text)
+    return Span(item.span.source, start, end)

@@ -7,6 +7,11 @@ from collections.abc import Iterable
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Fix
 
+_CUTOFF = 0.65
+"""At 0.6, `missing` is close to `sin`; at 0.7, `tow` is not close to `two`."""
+
+_CLEARLY = 0.05
+
 
 def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """At most `count` names, the closest first; of two that differ in case alone, the one that begins like `name`."""
@@ -17,7 +22,7 @@ def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
         old = by_folded.get(candidate.casefold())
         if old is None or old[:1].isupper() is not name[:1].isupper():
             by_folded[candidate.casefold()] = candidate
-    found = get_close_matches(name.casefold(), sorted(by_folded), n=count, cutoff=0.6)
+    found = get_close_matches(name.casefold(), sorted(by_folded), n=count, cutoff=_CUTOFF)
     return [by_folded[folded] for folded in found]
 
 
@@ -37,5 +42,11 @@ def guesses(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def closest_written(span: Span, name: str, known: Iterable[str]) -> tuple[Fix, ...]:
-    """The edit that writes the closest name at `span`, never sure; none if nothing is close."""
-    return tuple(Fix(f"write `{best}`", span, best) for best in closest(name, known, 1))
+    """The edit that writes the closest name at `span`, never sure; none if another is about as close."""
+    from difflib import SequenceMatcher
+
+    names = closest(name, known, 2)
+    near = [SequenceMatcher(None, name.casefold(), other.casefold()).ratio() for other in names]
+    if not names or (len(names) > 1 and near[0] < near[1] + _CLEARLY):
+        return ()
+    return (Fix(f"write `{names[0]}`", span, names[0]),)

@@ -62,6 +62,9 @@ class Reported:
 
 
 _SINK_KEY = object()
+_NAMES = frozenset({"E0101", "E0108", "E0109"})
+_RECORDS = frozenset({"E0305", "E0306"})
+"""What is said of a record without a type may follow from any type that could not be read."""
 
 
 @record(frozen=False)
@@ -69,13 +72,30 @@ class Diagnostics:
     """The sink of one session. Equal diagnostics are kept once, in the order they came."""
 
     items: list[Diagnostic] = field(default_factory=list)
+    unread: dict[str, Diagnostic] = field(default_factory=dict)
+    """Names whose declaration, or import, is at fault: that they are unknown is no news."""
     _known: set[Diagnostic] = field(default_factory=set, repr=False)
 
     def report(self, diagnostic: Diagnostic) -> Reported:
+        root = self._root(diagnostic)
+        if root is not None:
+            return Reported(root, _SINK_KEY)
         if diagnostic not in self._known:
             self._known.add(diagnostic)
             self.items.append(diagnostic)
         return Reported(diagnostic, _SINK_KEY)
+
+    def _root(self, diagnostic: Diagnostic) -> Diagnostic | None:
+        """The fault that this one follows from; None if it stands for itself."""
+        if not self.unread or diagnostic.span is None:
+            return None
+        if diagnostic.code in _NAMES:
+            words = diagnostic.span.text.split(".")
+            return next((self.unread[word] for word in words if word in self.unread), None)
+        if diagnostic.code in _RECORDS:
+            types = (root for name, root in self.unread.items() if name[:1].isupper())
+            return next(types, None)
+        return None
 
     @property
     def errors(self) -> list[Diagnostic]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from alpha.base.record import record
-from alpha.check.modules import LoadedModule, load
+from alpha.check.modules import NO_TEXTS, LoadedModule, load_readable
 from alpha.check.program import check as check_program
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Refused
@@ -32,11 +32,17 @@ class Checked:
         return {root / read.path for root, read in self.files.all_reads()}
 
 
-def checked(session: Session, names: Sequence[str]) -> Checked:
-    """Loads and checks modules and all that they import. Their files may not be replaced by an output from here on."""
-    modules = load(session.roots, names, session.diagnostics)
+def checked(
+    session: Session, names: Sequence[str], texts: Mapping[Path, bytes] = NO_TEXTS
+) -> Checked:
+    """Loads and checks modules and all that they import. Their files may not be replaced by an output from here on.
+
+    What can be read of a module is checked even where a declaration of it cannot, so that one look shows the faults
+    of both kinds. `texts` stand for the contents of files.
+    """
+    modules = load_readable(session.roots, names, session.diagnostics, texts)
     session.inputs.update(module.path for module in modules)
-    program = check_program(modules, session.diagnostics)
+    program = check_readable(session, modules)
     planner = Planner()
     files = FileAccess.of_modules({module.name: module.path for module in modules})
     evaluator = Evaluator(
@@ -45,13 +51,24 @@ def checked(session: Session, names: Sequence[str]) -> Checked:
     return Checked(modules, program, evaluator, files, planner)
 
 
-def check(session: Session, names: Sequence[str]) -> None:
+def check_readable(session: Session, modules: tuple[LoadedModule, ...]) -> Program:
+    """The typed program. Refused with every fault that was found, those of loading first."""
+    try:
+        program = check_program(modules, session.diagnostics) if modules else None
+    except Refused:
+        program = None
+    require_no_errors(session)
+    assert program is not None
+    return program
+
+
+def check(session: Session, names: Sequence[str], texts: Mapping[Path, bytes] = NO_TEXTS) -> None:
     """Everything a build would refuse before its target is known; remembered if there is nothing to say."""
-    work = checked(session, names)
+    work = checked(session, names, texts)
     for name in names:
         work.evaluator.check_module(name)
     require_no_errors(session)
-    if not session.diagnostics.items:
+    if not session.diagnostics.items and not texts:
         modules = {module.name: (module.path, module.digest) for module in work.modules}
         remember(session.cache, session.roots, names, modules, work.files)
 

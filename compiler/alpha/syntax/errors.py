@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from alpha.base.record import replace
 from alpha.base.span import Source, Span
 from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 
@@ -65,10 +66,36 @@ def bad_space(source: Source, at: int) -> Diagnostic:
         span,
         cause="equal programs must be equal bytes on every system",
         hints=("save the file with LF line ends",),
-        fixes=(
-            Fix("remove the carriage return", span, "", safe=source.text.startswith("\n", at + 1)),
-        ),
     )
+
+
+def with_plain_spaces(diagnostic: Diagnostic, source: Source) -> Diagnostic:
+    """The first diagnostic of a file's spaces, with the one edit that mends all of them.
+
+    A tab that indents becomes two spaces, any other tab one, and lines end with a line feed alone. That is sure
+    unless a text could hold the tab, or a carriage return stands within a line.
+    """
+    if source.text.startswith("\ufeff"):
+        edit = Fix("remove the byte order mark", Span(source, 0, 1), "", safe=True)
+        return replace(diagnostic, fixes=(edit,))
+    found = [at for at, character in enumerate(source.text) if character in "\t\r"]
+    if not found or diagnostic.code != "E0001":
+        return diagnostic
+    start = source.text.rfind("\n", 0, found[0]) + 1
+    end = source.text.find("\n", found[-1])
+    span = Span(source, start, end if end >= 0 else len(source.text))
+    lines = span.text.split("\n")
+    sure = all("\t" not in line or '"' not in line.rpartition("\t")[0] for line in lines)
+    sure = sure and all("\r" not in line.removesuffix("\r") for line in lines)
+    title = "write spaces for tabs" if "\t" in span.text else "end lines with LF alone"
+    edit = Fix(title, span, "\n".join(map(_with_spaces, lines)), sure)
+    return replace(diagnostic, fixes=(edit,))
+
+
+def _with_spaces(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip(" \t"))]
+    rest = line[len(indent) :].replace("\t", " ").replace("\r", "")
+    return indent.replace("\t", "  ") + rest
 
 
 def too_large(source: Source, size: int) -> Diagnostic:

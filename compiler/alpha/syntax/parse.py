@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
+from alpha.base.record import record
 from alpha.base.span import Source, Span
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.syntax import errors, token_errors
@@ -30,20 +31,48 @@ _DECLARES = re.compile(
 )
 """What a declaration looks like: behind one that ended too early, only such lines are reported again."""
 _DOC = "--|"
+_WORD = re.compile(r"[A-Za-z][\w']*")
+_NAMED_BEHIND = frozenset(
+    {"alias", "source", "proof", "test", "facts", "profile", "model", "optimizer", "learner", "policy", "pairing"}
+    | {"host"}
+)  # fmt: skip
+
+
+@record
+class Parsed:
+    """What could be read of a file: the module without the declarations at fault, or None if its header is.
+
+    `faults` are E0001 to E0010 and E0701, one a declaration, in their order. `unread` are the names that the
+    declarations at fault would have brought: nothing can be said about their uses, nor about a signature or a
+    definition of one of them that could be read.
+    """
+
+    module: Module | None
+    faults: tuple[Diagnostic, ...] = ()
+    unread: frozenset[str] = frozenset()
 
 
 def parse_module(source: Source) -> Module:
-    """The module that `source` holds.
+    """The module that `source` holds. Raises `Refused` with the faults of `read_module`."""
+    parsed = read_module(source)
+    if parsed.module is None or parsed.faults:
+        raise Refused(*parsed.faults)
+    return parsed.module
 
-    Raises `Refused` with E0001 to E0010 or E0701: one diagnostic for each declaration at fault, in their order.
-    """
-    check_source(source)
+
+def read_module(source: Source) -> Parsed:
+    """The module that `source` holds, as far as it can be read."""
+    try:
+        check_source(source)
+        sections = list(_sections(source))
+        above = _preamble(source, sections[0][0])
+    except Refused as refused:
+        return Parsed(None, refused.diagnostics)
     found: list[Diagnostic] = []
     comments: list[Comment] = []
     values: list[object] = []
+    unread: set[str] = set()
     rest = False  # whether what follows may be the rest of a declaration that ended too early
-    sections = list(_sections(source))
-    above = _preamble(source, sections[0][0])
     for number, (start, end) in enumerate(sections):
         reading = _Reading(source, start, end, "item" if number else "header")
         try:
@@ -53,10 +82,26 @@ def parse_module(source: Source) -> Module:
             if not rest or _DECLARES.match(source.text, start):
                 found += refused.diagnostics
             rest = rest or reading.ended_too_early
+            unread |= _names(source.text[start:end])
         comments += reading.comments
-    if found:
-        raise Refused(*found)
-    return _module(source, values, above + comments)
+    if not values or not isinstance(values[0], Header):
+        return Parsed(None, tuple(found))
+    return Parsed(
+        _module(source, values, above + comments, unread), tuple(found), frozenset(unread)
+    )
+
+
+def _names(text: str) -> set[str]:
+    """The names that the declaration in `text`, which could not be read, would have brought into scope."""
+    code = re.sub(r"--[^\n]*", "", text)
+    first, *others = _WORD.findall(code) or [""]
+    if first == "import":
+        return set(others)
+    if first == "type":
+        return {name for name in others if name[0].isupper()}
+    if first in _NAMED_BEHIND:
+        return set(others[:1])
+    return {first}
 
 
 class _Reading:
@@ -141,9 +186,12 @@ def _preamble(source: Source, end: int) -> list[Comment]:
     return comments
 
 
-def _module(source: Source, values: list[object], comments: list[Comment]) -> Module:
-    header, *items = values
+def _module(
+    source: Source, values: list[object], comments: list[Comment], unread: set[str]
+) -> Module:
+    header, *read = values
     assert isinstance(header, Header)
+    items = [item for item in read if isinstance(item, Import) or _name(item) not in unread]
     return Module(
         header.path,
         header.exposing,
@@ -153,3 +201,7 @@ def _module(source: Source, values: list[object], comments: list[Comment]) -> Mo
         docs=header.docs,
         span=header.span,
     )
+
+
+def _name(item: object) -> str:
+    return cast("Decl", item).name.text

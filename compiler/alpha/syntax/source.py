@@ -43,4 +43,4 @@ def check_source(source: Source) -> None:
             if len(found) == 20:
                 break
     if found:
-        raise Refused(*found)
+        raise Refused(errors.with_plain_spaces(found[0], source), *found[1:])
