@@ -1,10 +1,10 @@
 """Trains a described system and writes its checkpoint.
 
-    python -m semantics DESCRIPTION.json DATA.csv --steps 200 --alpha 0.1.0 -o step-00000200.safetensors
+    python -m semantics DESCRIPTION.json systems --steps 200 --alpha 0.1.0 -o step-00000200.safetensors
 
-DESCRIPTION is the JSON of `alpha.evaluate.describe.describe`; DATA the csv file it names, of whole numbers. Prints the
-losses of every 50th step, the metrics after the last, and the SHA-256 of the checkpoint, which is that of the file an
-executable writes.
+DESCRIPTION is the JSON of `alpha.evaluate.describe.describe`; the folder is the one that the paths of its data files
+are relative to. Prints the losses of every 50th step, the metrics after the last, and the SHA-256 of the checkpoint,
+which is that of the file an executable writes.
 """
 
 from __future__ import annotations
@@ -12,31 +12,16 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy
 
 from semantics import train
-from semantics.graph import read_type
-from semantics.numerics import Array
-
-
-def read_rows(description: Mapping[str, Any], text: str) -> dict[str, Array]:
-    """Each field's columns, row-major, reshaped to the type of one example."""
-    lines = text.splitlines()[1 if description["data"]["header"] else 0 :]
-    table = numpy.array([[int(word) for word in line.split(",")] for line in lines], numpy.int64)
-    return {
-        item["name"]: table[:, item["columns"]].reshape(-1, *read_type(item["type"]).shape)
-        for item in description["data"]["fields"]
-    }
+from semantics.data import read_examples
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m semantics", description="Train in numpy.")
     parser.add_argument("description", type=Path)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument(
         "--alpha", default="0.1.0", help="the compiler's version that the checkpoint names"
@@ -44,7 +29,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="where the checkpoint is written")
     options = parser.parse_args()
     description = json.loads(options.description.read_text("utf-8"))
-    run = train.start(description, read_rows(description, options.data.read_text("utf-8")))
+    run = train.start(description, read_examples(description, options.folder))
     while run.step < options.steps:
         train.advance(run, min(50, options.steps - run.step))
         print(f"step {run.step}  loss {run.losses[-1]}")

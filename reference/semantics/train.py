@@ -7,7 +7,8 @@ A description is the JSON that `alpha.evaluate.describe.describe` makes of an ev
     batchFields         list of {name, type} for a whole batch; `image` is the input `batch.image`
     keyed               whether the step takes `key`
     graphs              {name: graph text}: initial, rate, step, evaluate
-    batch, seed, holdOut, shuffle, data.examples
+    batch, seed, holdOut, shuffle
+    data.examples       all of them; the first data.training are trained on, the last holdOut are held out
     evaluateEvery       when the stop rules look at the metrics
     stop                list of rules, each with `kind` and, for `Plateau`, `metric`
     texts               {policy, learner, data}: the canonical texts whose digests a checkpoint holds
@@ -57,7 +58,7 @@ class Run:
     @property
     def examples(self) -> int:
         """The examples that are trained on."""
-        return int(self.description["data"]["examples"]) - int(self.description["holdOut"])
+        return int(self.description["data"]["training"])
 
     def batch(self, places: Array) -> dict[str, Array]:
         """The batch inputs made of these examples."""
@@ -121,7 +122,8 @@ def metrics(run: Run) -> dict[str, numpy.float32]:
     graph = run.graph("evaluate")
     batch = run.description["batch"]
     values: dict[str, list[Array]] = {}
-    for first in range(run.examples, int(run.description["data"]["examples"]), batch):
+    examples = int(run.description["data"]["examples"])
+    for first in range(examples - int(run.description["holdOut"]), examples, batch):
         outputs = evaluate(graph, {**run.state, **run.batch(numpy.arange(first, first + batch))})
         for name, value in outputs.items():
             values.setdefault(name, []).append(value)

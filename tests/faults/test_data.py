@@ -14,7 +14,7 @@ from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.evaluate.data import load
 from alpha.evaluate.files import FileAccess, FileFault, Read
 from alpha.evaluate.policies import Settings
-from alpha.evaluate.system import Checkpoint, Data, Report, Tensor
+from alpha.evaluate.system import Checkpoint, CsvLayout, Data, Report, Tensor
 from alpha.evaluate.values import FALSE, TRUE, DataSource, ListValue, Record, Value, Variant
 
 BATCH = 2
@@ -102,7 +102,7 @@ class TestGoodFiles:
         assert image.rows.dtype == numpy.float32
         assert label.rows.tolist() == [3, 6, 9]
         assert label.type == TensorType(Dtype.I32, (), 10)
-        assert data.layout.columns == ((0, 1), (2,))
+        assert data.layout == CsvLayout(False, ((0, 1), (2,)))
 
     def test_a_header_is_skipped_and_carriage_returns_are_allowed(self, tmp_path: Path) -> None:
         write(tmp_path, "a,b,c\r\n1,2,3\r\n4,5,6\r\n")
@@ -138,7 +138,7 @@ class TestGoodFiles:
         write(tmp_path, GOOD)
         files = FileAccess({"Main": tmp_path})
         data = load(files, "Main", settings(source(COLUMNS)), (IMAGE, LABEL))
-        assert files.reads == (Read("data/rows.csv", data.digest),)
+        assert files.reads == (Read("data/rows.csv", data.files[0].digest),)
 
 
 class TestMissingAndChanged:

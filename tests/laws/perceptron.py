@@ -146,7 +146,7 @@ def description() -> dict[str, Any]:
         "seed": SEED,
         "holdOut": HOLD_OUT,
         "shuffle": "EachEpoch",
-        "data": {"examples": 1797},
+        "data": {"examples": 1797, "training": 1797 - HOLD_OUT},
         "evaluateEvery": 250,
         "stop": [{"kind": "NotFinite"}],
         "texts": {"policy": "{}", "learner": "{}", "data": "{}"},

@@ -55,13 +55,12 @@ def test_the_reference_runs_from_the_command_line(digits: System, tmp_path: Path
     described = tmp_path / "digits.json"
     described.write_text(json.dumps(describe(digits)))
     output = tmp_path / "out.safetensors"
-    data = ROOT / "systems" / digits.data.file
     command = [
         sys.executable,
         "-m",
         "semantics",
         str(described),
-        str(data),
+        str(ROOT / "systems"),
         "--steps",
         "3",
         "-o",

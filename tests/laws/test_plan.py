@@ -16,7 +16,7 @@ from alpha.base.record import replace
 from alpha.base.span import Source, Span
 from alpha.codegen.llvm import kernels_ir
 from alpha.core.term import Amount
-from alpha.evaluate.system import Checkpoint, CsvLayout, Data, Report, System, Tensor
+from alpha.evaluate.system import Checkpoint, CsvLayout, Data, DataFile, Report, System, Tensor
 from alpha.graph.builder import Builder
 from alpha.graph.node import Graph, Node
 from alpha.graph.text import to_text
@@ -62,7 +62,7 @@ def system_of(
         predict_input=None,
         predict_output=None,
         graphs=tuple(graphs),
-        data=Data("data.csv", "", 0, (), CsvLayout(False, ())),
+        data=Data("csv", (DataFile("data.csv", "", 0),), 0, 0, (), CsvLayout(False, ())),
         batch=1,
         steps=1,
         seed=0,

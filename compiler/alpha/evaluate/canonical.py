@@ -9,7 +9,7 @@ from alpha.base.dtype import Dtype
 from alpha.core.term import Amount
 from alpha.evaluate.models import Parameter
 from alpha.evaluate.policies import Settings
-from alpha.evaluate.system import Data, Tensor
+from alpha.evaluate.system import CsvLayout, Data, Tensor, WindowLayout
 from alpha.evaluate.values import Initialiser, ListValue, Record, Scalar, TupleValue, Value, Variant
 from alpha.graph.ieee import nearest
 from alpha.graph.node import Graph
@@ -94,14 +94,31 @@ def _initialiser(initialiser: Initialiser) -> Json:
 
 
 def data(loaded: Data, fields: tuple[Tensor, ...]) -> str:
+    """What is read, and how: the same examples in the same order have the same text."""
+    described: list[Json] = [{"name": field.name, "type": str(field.type)} for field in fields]
+    layout = loaded.layout
+    files: dict[str, Json] = {"file": loaded.files[0].path, "digest": loaded.files[0].digest}
+    if isinstance(layout, CsvLayout):
+        described = [
+            {"name": field.name, "type": str(field.type), "columns": list(columns)}
+            for field, columns in zip(fields, layout.columns, strict=True)
+        ]
+        return text({**files, "header": layout.header, "fields": described})
+    if isinstance(layout, WindowLayout):
+        names: list[Json] = [f.name for f in sorted(loaded.fields, key=lambda field: field.first)]
+        return text(
+            {
+                **files,
+                "source": "bytes",
+                "stride": layout.stride,
+                "windows": names,
+                "fields": described,
+            }
+        )
     return text(
         {
-            "file": loaded.file,
-            "digest": loaded.digest,
-            "header": loaded.layout.header,
-            "fields": [
-                {"name": field.name, "type": str(field.type), "columns": list(columns)}
-                for field, columns in zip(fields, loaded.layout.columns, strict=True)
-            ],
+            "source": loaded.source,
+            "files": [{"file": file.path, "digest": file.digest} for file in loaded.files],
+            "fields": described,
         }
     )

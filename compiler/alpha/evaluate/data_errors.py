@@ -40,10 +40,10 @@ def not_locked(path: str, span: Span) -> Diagnostic:
     )
 
 
-def field_missing(name: str, path: str, span: Span) -> Diagnostic:
+def field_missing(name: str, source: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
-        f"the batch type has a field `{name}`, but the source of `{path}` does not fill it",
+        f"the batch type has a field `{name}`, but {source} does not fill it",
         span,
         cause="a source fills every field of the learner's batch type",
     )
@@ -89,6 +89,89 @@ def field_type(name: str, type: str, span: Span) -> Diagnostic:
     )
 
 
+def stride_below_one(stride: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0503",
+        f"`stride` is {stride}",
+        span,
+        cause="it is the number of bytes from the beginning of one window to that of the next",
+    )
+
+
+def no_window(name: str, type: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"field `{name}` of type `{type}` cannot be filled with windows of a file",
+        span,
+        cause="both fields of the source `bytes` have the type `Tensor (index 256) [batch, context]`",
+    )
+
+
+def windows_differ(input: str, target: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"the fields `{input}` and `{target}` are not of the same length",
+        span,
+        cause="the target of a window is the same window one byte later",
+    )
+
+
+def shorter_than_a_window(path: str, size: int, context: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0905",
+        f"`{path}` has {size:,} bytes, but a window with its target takes {context + 1:,}",
+        span,
+    )
+
+
+def no_array(path: str, why: str, span: Span) -> Diagnostic:
+    return Diagnostic("E0904", f"`{path}` cannot be read: {why}", span)
+
+
+def array_length(path: str, type: str, expected: int, found: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0904",
+        f"`{path}` states the array {type}, which takes {expected:,} bytes, but {found:,} follow its header",
+        span,
+        cause="it was cut off, or has something behind its elements",
+    )
+
+
+def array_not_read(path: str, what: str, known: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903", f"`{path}` cannot be used: {what}", span, cause=f"what is read is {known}"
+    )
+
+
+def array_does_not_fit(path: str, found: str, name: str, type: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0903",
+        f"`{path}` holds {found}, but one example of the field `{name}` is {type}",
+        span,
+        cause="the first axis counts the examples, and integers alone convert to another dtype",
+    )
+
+
+def array_value(path: str, place: int, type: TensorType, value: str, span: Span) -> Diagnostic:
+    """`place` counts the elements of the file from 0."""
+    row, element = divmod(place, type.count)
+    return Diagnostic(
+        "E0904",
+        f"`{path}`, example {row + 1}, element {element + 1}: {value} is no value of {_kind(type)}",
+        span,
+        cause="examples and elements are counted from 1",
+    )
+
+
+def examples_differ(path: str, examples: int, other: str, others: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0905",
+        f"`{path}` holds {examples:,} examples, but `{other}` holds {others:,}",
+        span,
+        cause="every field has the same examples",
+    )
+
+
 def not_text(path: str, row: int, marked: bool, span: Span) -> Diagnostic:
     """`marked`: the file begins with a byte order mark."""
     return Diagnostic(
@@ -131,19 +214,19 @@ def not_a_number(path: str, row: int, column: int, value: str, span: Span) -> Di
 def value_does_not_fit(
     path: str, row: int, column: int, value: str, type: TensorType, span: Span
 ) -> Diagnostic:
+    why = "integers are converted exactly, floats to the nearest value"
     if type.bound is not None:
-        kind, why = (
-            f"index {type.bound}",
-            f"its values are whole numbers from 0 to {type.bound - 1}",
-        )
-    else:
-        kind, why = type.dtype.value, "integers are converted exactly, floats to the nearest value"
+        why = f"its values are whole numbers from 0 to {type.bound - 1}"
     return Diagnostic(
         "E0904",
-        f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no value of {kind}",
+        f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no value of {_kind(type)}",
         span,
         cause=f"{why}; {_COUNTED}",
     )
+
+
+def _kind(type: TensorType) -> str:
+    return type.dtype.value if type.bound is None else f"index {type.bound}"
 
 
 def _shown(value: str) -> str:
@@ -171,7 +254,7 @@ def too_few_examples(path: str, examples: int, hold_out: int, batch: int, span: 
         "E0905",
         f"`{path}` holds {examples:,} examples: without the {hold_out:,} held out, not one batch of {batch:,} is left",
         span,
-        cause="an epoch has at least one whole batch",
+        cause="an epoch has at least one whole batch; windows that reach into the held-out part are left out",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alpha.base.dtype import TensorType
 from alpha.evaluate.canonical import Json
-from alpha.evaluate.system import System, Tensor
+from alpha.evaluate.system import ArrayLayout, CsvLayout, Data, System, Tensor, WindowLayout
 from alpha.graph.text import to_text
 
 
@@ -21,23 +21,7 @@ def describe(system: System) -> dict[str, Json]:
         "predictInput": _type(system.predict_input),
         "predictOutput": _type(system.predict_output),
         "graphs": {graph.name: to_text(graph) for graph in system.graphs},
-        "data": {
-            "file": system.data.file,
-            "digest": system.data.digest,
-            "examples": system.data.examples,
-            "header": system.data.layout.header,
-            "fields": [
-                {
-                    "name": field.name,
-                    "type": str(field.type),
-                    "stored": field.stored.value,
-                    "columns": list(columns),
-                }
-                for field, columns in zip(
-                    system.data.fields, system.data.layout.columns, strict=True
-                )
-            ],
-        },
+        "data": _data(system.data),
         "batch": system.batch,
         "steps": system.steps,
         "seed": system.seed,
@@ -70,6 +54,36 @@ def describe(system: System) -> dict[str, Json]:
             "learner": system.learner_text,
             "data": system.data_text,
         },
+    }
+
+
+def _data(data: Data) -> Json:
+    """How another program reads the same examples from the same files.
+
+    `file` of a field is a place in `files`; `columns` are those of a csv file; `first` and `stride` are the beginning
+    of the first window of a file of bytes, and the bytes from one to the next.
+    """
+    layout = data.layout
+    fields: list[Json] = []
+    for place, item in enumerate(data.fields):
+        entry: dict[str, Json] = {
+            "name": item.name,
+            "type": str(item.type),
+            "stored": item.stored.value,
+            "file": place if isinstance(layout, ArrayLayout) else 0,
+        }
+        if isinstance(layout, CsvLayout):
+            entry["columns"] = list(layout.columns[place])
+        if isinstance(layout, WindowLayout):
+            entry |= {"first": item.first, "stride": layout.stride}
+        fields.append(entry)
+    return {
+        "source": data.source,
+        "files": [{"file": file.path, "digest": file.digest} for file in data.files],
+        "examples": data.examples,
+        "training": data.training,
+        "header": isinstance(layout, CsvLayout) and layout.header,
+        "fields": fields,
     }
 
 

@@ -20,6 +20,9 @@ CODES = {
 }
 """The dtypes of which data is read, with their codes of `struct` and numpy. Neither has bf16."""
 
+STORED_CODES = {**CODES, Dtype.BOOL: "?"}
+"""The dtypes that data is stored as."""
+
 _NARROW = (Dtype.U8, Dtype.I32, Dtype.U32)
 
 

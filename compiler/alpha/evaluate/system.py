@@ -21,7 +21,7 @@ from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core.term import Amount
-from alpha.evaluate.storage import CODES
+from alpha.evaluate.storage import STORED_CODES
 from alpha.graph.node import Graph
 
 if TYPE_CHECKING:
@@ -41,42 +41,83 @@ class Tensor:
 class DataField:
     """One field of all examples, converted for storage.
 
-    `type` is one example's type in the batch (without the batch axis). `stored` is the smallest exact dtype that holds
-    every value when the policy bundles, else the batch dtype. `content` are the values of all examples (held-out ones
-    last), row-major and little-endian, each of the dtype `stored`.
+    `type` is one example's type in the batch (without the batch axis). `stored` is the dtype of the stored elements:
+    the smallest exact one when the policy bundles, else that of the file or of the batch. `content` holds them,
+    little-endian, row-major, held-out examples last: example `e` begins at byte `first + e * apart`. Examples follow
+    one another, unless they are windows of a file: those overlap, and the fields of such a source share `content`.
     """
 
     name: str
     type: TensorType
     stored: Dtype
     content: bytes = field(compare=False, repr=False)
+    first: int = 0
+    window: int | None = None
+
+    @property
+    def apart(self) -> int:
+        """Bytes from one example to the next."""
+        return self.type.count * self.stored.size if self.window is None else self.window
 
     @property
     def rows(self) -> numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.generic]]:
         """The values as an array with a leading axis of all examples. A build needs none, so numpy is loaded here."""
         import numpy
 
-        flat = numpy.frombuffer(self.content, "<" + CODES[self.stored])
-        return flat.reshape((-1, *self.type.shape))
+        flat = numpy.frombuffer(self.content, "<" + STORED_CODES[self.stored])
+        if self.window is None:
+            return flat.reshape((-1, *self.type.shape))
+        size = self.type.count
+        return numpy.lib.stride_tricks.sliding_window_view(flat[self.first :], size)[:: self.window]
+
+
+@record
+class DataFile:
+    """A file that a policy reads: its path below the source root, the SHA-256 of its bytes (that of `alpha.lock`) and
+    their number."""
+
+    path: str
+    digest: str
+    size: int
 
 
 @record
 class CsvLayout:
-    """How the running executable re-reads a file that is not bundled: columns of each field, in order."""
+    """How the running executable re-reads a csv file that is not bundled: columns of each field, in order."""
 
     header: bool
     columns: tuple[tuple[int, ...], ...]
 
 
 @record
-class Data:
-    """`file` is relative to the source root; `digest` that of the file's bytes, as `alpha.lock` has it."""
+class ArrayLayout:
+    """Where the elements of each field begin in its file, in order; the bytes of an element are swapped if `big`."""
 
-    file: str
-    digest: str
+    skips: tuple[int, ...]
+    big: bool
+
+
+@record
+class WindowLayout:
+    """Example `e` begins at byte `e * stride` of the file; its target one byte later."""
+
+    stride: int
+
+
+@record
+class Data:
+    """The examples of a policy, and the files they are read from again at run time if they are not bundled.
+
+    `source` is `csv`, `idx`, `npy` or `bytes`; `files` is one file, for `idx` and `npy` one a field in their order. The
+    first `training` of the `examples` are trained on. The last ones are held out: as many as the policy says.
+    """
+
+    source: str
+    files: tuple[DataFile, ...]
     examples: int
+    training: int
     fields: tuple[DataField, ...]
-    layout: CsvLayout
+    layout: CsvLayout | ArrayLayout | WindowLayout
 
 
 @record

@@ -41,7 +41,8 @@ SYSTEM = Record(
         ("steps", "number"),
         ("batch", "number"),
         ("examples", "number"),  # held-out ones included
-        ("hold_out", "number"),
+        ("training", "number"),  # the first so many are trained on
+        ("hold_out", "number"),  # the last so many are not
         ("shuffled", "number"),
         ("evaluate_every", "number"),
         ("checkpoint_every", "number"),
@@ -75,10 +76,10 @@ SYSTEM = Record(
         ("step_marks", "address"),  # a byte a region of the step
         ("predict_input", "address"),  # TENSOR rows
         ("predict_output", "address"),
-        ("data_file", "text"),  # where the data is not bundled; else address 0
-        ("data_digest", "text"),
-        ("data_header", "number"),  # 1 if the first row names columns
-        ("data_columns", "number"),  # numbers in a row that some field reads, at least
+        ("files", "address"),  # that are read when the run starts
+        ("file_count", "number"),
+        ("data_header", "number"),  # 1 if the first row of the csv file names columns
+        ("data_columns", "number"),  # numbers in its rows that some field reads, at least
         ("tests", "address"),  # of a program that runs tests and has no policy
         ("test_count", "number"),
     ),
@@ -147,9 +148,25 @@ FIELD = Record(
         ("count", "number"),  # elements of one example
         ("bound", "number"),
         ("rows", "address"),  # bundled rows, else 0
+        ("place", "number"),  # else of the rows, in the memory of what was read
+        ("first", "number"),  # bytes to the first example, and from one to the next
+        ("apart", "number"),
+        ("file", "text"),  # for messages, address 0 if bundled
         ("step_offset", "number"),
         ("evaluate_offset", "number"),
-        ("columns", "address"),  # of the csv file, one number an element
+        ("columns", "address"),  # of the csv file, one number an element, else 0
+    ),
+)
+FILE = Record(
+    "FILE",
+    (
+        ("path", "text"),
+        ("digest", "text"),
+        ("length", "number"),
+        ("csv", "number"),  # 1 if its rows are read into the fields; else all its bytes are read
+        ("place", "number"),  # in the memory of what was read
+        ("skip", "number"),  # bytes of a header that is dropped
+        ("swap", "number"),  # bytes of an element whose order is turned round, or 0
     ),
 )
 METRIC = Record(
@@ -173,7 +190,7 @@ STOP = Record(
     ),
 )
 RECORDS = (
-    SYSTEM, TEST, RESULT, PROGRAM, LAUNCH, REGION, CHECK, COPY, TENSOR, FIELD, METRIC, STOP,
+    SYSTEM, TEST, RESULT, PROGRAM, LAUNCH, REGION, CHECK, COPY, TENSOR, FIELD, FILE, METRIC, STOP,
 )  # fmt: skip
 
 DTYPES = ("f64", "f32", "bf16", "f16", "i64", "i32", "u32", "u8", "bool")

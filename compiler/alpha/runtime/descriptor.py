@@ -8,14 +8,13 @@ import alpha
 from alpha.base.digest import sha256_text
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.host import HostTarget
-from alpha.base.record import record
 from alpha.diagnostics.diagnostic import Refused
 from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate.system import System
-from alpha.plan.arena import rounded
 from alpha.plan.launches import Launch, launches
 from alpha.plan.plan import Buffer, Plan, ProgramPlan
 from alpha.runtime import abi
+from alpha.runtime.data_tables import DataBlob, data_bytes, field_rows, file_rows, input_offset
 from alpha.runtime.tables import Address, Row, Tables
 
 SAFETENSORS_DTYPES = {
@@ -33,15 +32,6 @@ MAX_STEPS = (1 << 32) - 1
 MAX_FOLDER = 3000
 
 
-@record
-class DataBlob:
-    """Bundled rows: `symbol` becomes a hidden read-only symbol aligned to `align` bytes."""
-
-    symbol: str
-    data: bytes
-    align: int
-
-
 def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[DataBlob, ...]]:
     """The tables of one system, and the bundled data they refer to.
 
@@ -56,7 +46,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         for buffer in plan.buffers
         if not buffer.program and buffer.name.startswith(("net.", "slots."))
     ]
-    fields, blobs = _fields(tables, system, programs)
+    fields, blobs = field_rows(tables, system, programs)
     row: dict[str, int | str | Address] = {
         "name": system.name,
         "version": alpha.__version__,
@@ -67,6 +57,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "steps": system.steps,
         "batch": system.batch,
         "examples": system.data.examples,
+        "training": system.data.training,
         "hold_out": system.hold_out,
         "shuffled": int(system.shuffle == "EachEpoch"),
         "evaluate_every": _within_steps(system.evaluate_every),
@@ -78,7 +69,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "report_rate": int("rate" in system.report.scalars),
         "sinks": sum(abi.SINKS[sink] for sink in dict.fromkeys(system.report.sinks)),
         "arena": plan.arena,
-        "data_bytes": 0 if system.bundle else data_bytes(system),
+        "data_bytes": data_bytes(system),
         "tensors": tables.rows(
             "system.tensors", abi.TENSOR, [_tensor(tables, *item) for item in state]
         ),
@@ -86,7 +77,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "fields": fields,
         "field_count": len(system.data.fields),
         **_metrics(tables, system, programs),
-        **_data_file(system),
+        **file_rows(tables, system),
         "tests": Address(None),
         "test_count": 0,
     }
@@ -96,15 +87,15 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
             Address(None) if program is None else program_row(tables, program, state, plan.buffers)
         )
     row |= {
-        "rate_step": _input(programs, "rate", "step"),
+        "rate_step": input_offset(programs, "rate", "step"),
         "rate_rate": _output(programs, "rate", "rate"),
-        "step_step": _input(programs, "step", "step"),
-        "step_rate": _input(programs, "step", "rate"),
-        "step_key": _input(programs, "step", "key"),
+        "step_step": input_offset(programs, "step", "step"),
+        "step_rate": input_offset(programs, "step", "rate"),
+        "step_key": input_offset(programs, "step", "key"),
         "step_loss": _output(programs, "step", "loss"),
         "step_marks": tables.room("step.marks", max(1, len(plan.program("step").regions))),
         "predict_input": _end(
-            tables, "input", system.predict_input, _input(programs, "predict", "input")
+            tables, "input", system.predict_input, input_offset(programs, "predict", "input")
         ),
         "predict_output": _end(
             tables, "output", system.predict_output, _output(programs, "predict", "output")
@@ -117,14 +108,6 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
 def _within_steps(count: int) -> int:
     """A count of any size, as one that the tables hold: what happens after more than all steps never happens."""
     return min(count, MAX_STEPS + 1)
-
-
-def data_bytes(system: System) -> int:
-    """Bytes of the rows a run reads when the data is not bundled; each field is aligned like a buffer of the arena."""
-    return sum(
-        rounded(system.data.examples * field.type.count * field.stored.size)
-        for field in system.data.fields
-    )
 
 
 def _check(system: System) -> None:
@@ -252,40 +235,8 @@ def _checks(program: ProgramPlan, number: int, buffers: tuple[Buffer, ...]) -> l
     ]
 
 
-def _input(programs: dict[str, ProgramPlan], program: str, name: str) -> int:
-    return dict(programs[program].inputs).get(name, abi.NONE) if program in programs else abi.NONE
-
-
 def _output(programs: dict[str, ProgramPlan], program: str, name: str) -> int:
     return dict(programs[program].outputs).get(name, abi.NONE) if program in programs else abi.NONE
-
-
-def _fields(
-    tables: Tables, system: System, programs: dict[str, ProgramPlan]
-) -> tuple[Address, tuple[DataBlob, ...]]:
-    rows: list[Row] = []
-    blobs: list[DataBlob] = []
-    for position, field in enumerate(system.data.fields):
-        content = Address(None)
-        if system.bundle:
-            symbol = f"alpha_data_{position}"
-            blobs.append(DataBlob(symbol, field.content, 64))
-            content = tables.data(symbol)
-        columns = system.data.layout.columns[position] if not system.bundle else ()
-        rows.append(
-            {
-                "name": field.name,
-                "stored": abi.DTYPES.index(field.stored.value),
-                "code": abi.DTYPES.index(field.type.dtype.value),
-                "count": field.type.count,
-                "bound": field.type.bound or 0,
-                "rows": content,
-                "step_offset": _input(programs, "step", f"batch.{field.name}"),
-                "evaluate_offset": _input(programs, "evaluate", f"batch.{field.name}"),
-                "columns": tables.numbers(f"columns.{field.name}", columns),
-            }
-        )
-    return tables.rows("system.fields", abi.FIELD, rows), tuple(blobs)
 
 
 def _metrics(
@@ -321,21 +272,4 @@ def _metrics(
         "metric_count": len(rows),
         "stops": tables.rows("system.stops", abi.STOP, stops),
         "stop_count": len(stops),
-    }
-
-
-def _data_file(system: System) -> dict[str, int | str | Address]:
-    if system.bundle:
-        return {
-            "data_file": Address(None),
-            "data_digest": Address(None),
-            "data_header": 0,
-            "data_columns": 0,
-        }
-    columns = [column for field in system.data.layout.columns for column in field]
-    return {
-        "data_file": system.data.file,
-        "data_digest": system.data.digest,
-        "data_header": int(system.data.layout.header),
-        "data_columns": max(columns, default=-1) + 1,
     }

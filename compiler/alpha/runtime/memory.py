@@ -9,7 +9,7 @@ from alpha.evaluate.system import System
 from alpha.plan.arena import rounded
 from alpha.plan.plan import Plan
 from alpha.runtime.build import compile_runtime, runtime_constant
-from alpha.runtime.descriptor import data_bytes
+from alpha.runtime.data_tables import data_bytes
 
 
 @cache
@@ -21,7 +21,6 @@ def static_bytes(host: HostTarget) -> int:
 def mapped_bytes(system: System, plan: Plan, host: HostTarget, threads: int) -> int:
     """Bytes of the one mapping of a run: arena, rows read from a file, and a stack a thread beyond the first."""
     page = host.page
-    read = 0 if system.bundle else data_bytes(system)
-    held = rounded(plan.arena) + rounded(read)
+    held = rounded(plan.arena) + rounded(data_bytes(system))
     stack = runtime_constant("pool", "STACK_BYTES") + 2 * page
     return -(-held // page) * page + (threads - 1) * stack + page

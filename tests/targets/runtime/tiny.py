@@ -24,6 +24,7 @@ from alpha.evaluate.system import (
     CsvLayout,
     Data,
     DataField,
+    DataFile,
     Report,
     Stop,
     System,
@@ -105,9 +106,10 @@ def tiny_system(
         predict_output=TensorType(Dtype.F32, (BATCH, 2)),
         graphs=(),
         data=Data(
-            file="Tiny/tiny.csv",
-            digest=sha256(content),
+            source="csv",
+            files=(DataFile("Tiny/tiny.csv", sha256(content), len(content)),),
             examples=EXAMPLES,
+            training=EXAMPLES - HOLD_OUT,
             fields=(
                 DataField("image", TensorType(Dtype.F32, (4,)), stored or Dtype.F32, image),
                 DataField("label", TensorType(Dtype.I32, (), bound=3), stored or Dtype.I32, label),
