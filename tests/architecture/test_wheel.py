@@ -79,7 +79,7 @@ def test_the_wheel_builds_and_trains_digits_elsewhere(wheel: Path, tmp_path: Pat
         ended = subprocess.run(
             [python, "-m", "alpha", *arguments],
             cwd=tmp_path,
-            env=dict(environment, PATH=str(place / "bin")),
+            env=dict(environment, PATH=str(place / "bin"), XDG_CACHE_HOME=str(tmp_path / "cache")),
             capture_output=True,
             text=True,
         )
@@ -87,6 +87,8 @@ def test_the_wheel_builds_and_trains_digits_elsewhere(wheel: Path, tmp_path: Pat
         return ended.stdout
 
     alpha("build", "Digits")
+    # the wheel brought the runtime's object: only the kernels and the tables were made
+    assert len(list((tmp_path / "cache" / "alpha").iterdir())) == 3
     ended = subprocess.run(
         [tmp_path / "build" / "digits", "train", "--steps", "10", "--checkpoint", "run"],
         cwd=tmp_path,

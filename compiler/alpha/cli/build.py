@@ -41,7 +41,7 @@ def build(
         if emit == "exe":
             session.runtime.foresee(target)
         if emit != "llvm":
-            session.worker.start()
+            session.workers.start()
         from alpha.driver.pipeline import build as build_system
 
         def work() -> int:

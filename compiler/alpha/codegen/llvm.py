@@ -8,30 +8,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import TypeAlias
 
 from alpha.base.host import HostTarget
 from alpha.codegen.debug import DebugInfo
 from alpha.codegen.function import Function
-from alpha.kernel.node import Kernel
+from alpha.kernel.node import If, Kernel, Loop, Statement
 from alpha.plan.launches import launches
 from alpha.plan.plan import Plan
 
-ATTRIBUTES = (
-    'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
-)
+_Group: TypeAlias = tuple[str, tuple[Kernel, ...]]
+ATTRIBUTES = 'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
 """`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured.
 No `uwtable`: nothing unwinds at run time, so the unwind tables are debugging information, not loaded."""
 
 
 def plan_ir(plan: Plan, kernels: Sequence[Kernel], host: HostTarget) -> str:
     """One module with the function of every launch of a plan, whose regions the kernels are, in order."""
-    following = iter(kernels)
+    return _module(_groups(plan, kernels), host)
+
+
+def plan_modules(
+    plan: Plan, kernels: Sequence[Kernel], host: HostTarget, count: int
+) -> tuple[str, ...]:
+    """As `plan_ir`, in at most `count` modules that take about equally long to compile."""
+    shares: list[list[_Group]] = [[] for _ in range(count)]
+    sizes = [0] * count
     groups = [
+        (sum(_size(kernel.body) for kernel in group[1]), group) for group in _groups(plan, kernels)
+    ]
+    for size, group in sorted(groups, key=lambda sized: -sized[0]):
+        least = sizes.index(min(sizes))
+        sizes[least] += size
+        shares[least].append(group)
+    return tuple(_module(share, host) for share in shares if share)
+
+
+def _groups(plan: Plan, kernels: Sequence[Kernel]) -> list[_Group]:
+    """The kernels of every launch, under its symbol."""
+    following = iter(kernels)
+    return [
         (launch.symbol, tuple(islice(following, len(launch.regions))))
         for program in plan.programs
         for launch in launches(program)
     ]
-    return _module(groups, host)
+
+
+def _size(body: Sequence[Statement]) -> int:
+    """How many statements a body has, in all loops."""
+    return sum(1 + (_size(each.body) if isinstance(each, Loop | If) else 0) for each in body)
 
 
 def kernels_ir(kernels: Sequence[Kernel], host: HostTarget) -> str:
@@ -42,7 +67,7 @@ def kernels_ir(kernels: Sequence[Kernel], host: HostTarget) -> str:
     return _module([(kernel.symbol, (kernel,)) for kernel in kernels], host)
 
 
-def _module(groups: Sequence[tuple[str, Sequence[Kernel]]], host: HostTarget) -> str:
+def _module(groups: Sequence[_Group], host: HostTarget) -> str:
     declarations: dict[str, None] = {}
     debug = DebugInfo()
     functions = [Function(symbol, group, declarations, debug).text() for symbol, group in groups]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from alpha.admission import Admission, Admitted
@@ -10,7 +11,8 @@ from alpha.admission.peak import peak
 from alpha.admission.report import as_object, to_json
 from alpha.base.digest import sha256, sha256_text
 from alpha.base.host import HostTarget
-from alpha.codegen.llvm import plan_ir
+from alpha.codegen.llvm import plan_ir, plan_modules
+from alpha.codegen.workers import COUNT
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.artifact import OutputFile, require_writable_place, write_all
 from alpha.driver.artifact_module import module_source
@@ -52,32 +54,51 @@ def place_of(session: Session, work: Build) -> Path:
 def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) -> bytes:
     """The bytes of the output that the request names. Only what was admitted is emitted."""
     admitted.require(work.plan.demands)
-    host, code = work.host, plan_ir(work.plan, work.kernels, work.host)
-    if work.request.emit == "llvm":
-        return code.encode()
-    if work.request.emit == "asm":
-        return session.worker.assembly(code, host).encode()
-    kernels = _compiled(session, host, code)
-    if work.request.emit == "object":
-        return kernels
+    host = work.host
+    if work.request.emit != "exe":
+        ir = plan_ir(work.plan, work.kernels, host)
+        if work.request.emit == "llvm":
+            return ir.encode()
+        if work.request.emit == "asm":
+            return session.workers.first.assembly(ir, host).encode()
+        return _compiled(session, host, [ir])[0]
+    kernels = plan_modules(work.plan, work.kernels, host, COUNT)
     tables, data = system_ir(work.system, work.plan, host)
-    objects = [
+    blobs = tuple(Blob(blob.symbol, blob.data, blob.align) for blob in data)
+    return executable(session, kernels, tables, LinkOptions(host, embedded(contents), blobs))
+
+
+def executable(
+    session: Session, kernels: Sequence[str], tables: str, options: LinkOptions
+) -> bytes:
+    """Modules of kernels and the tables as LLVM IR, compiled, linked with the runtime, and verified."""
+    host = options.host
+    *code, system = _compiled(session, host, [*kernels, tables])
+    objects: list[tuple[str, bytes]] = [
         ("start", stub_object(host)),
         ("runtime", session.runtime.get(host)),
-        ("kernels", kernels),
-        ("system", _compiled(session, host, tables)),
+        *((f"kernels.{number}", each) for number, each in enumerate(code)),
+        ("system", system),
     ]
-    blobs = tuple(Blob(blob.symbol, blob.data, blob.align) for blob in data)
-    image = link(objects, LinkOptions(host, embedded(contents), blobs))
+    image = link(objects, options)
     verify(image, host)
     return image
 
 
-def _compiled(session: Session, host: HostTarget, ir: str) -> bytes:
-    """The object of a module, from the cache where this very text was compiled before."""
-    code = compiler_digest("base", "codegen", "targets")
-    key = ("object", host.name, code, llvmlite_version(), sha256_text(ir))
-    return session.cache.get(*key, make=lambda: session.worker.compile(ir, host))
+def _compiled(session: Session, host: HostTarget, modules: Sequence[str]) -> list[bytes]:
+    """The objects of modules, from the cache where this very text was compiled before."""
+    compiler = compiler_digest("base", "codegen", "targets")
+    keys = {
+        ir: ("object", host.name, compiler, llvmlite_version(), sha256_text(ir)) for ir in modules
+    }
+    found = {ir: session.cache.find(*key) for ir, key in keys.items()}
+    missing = [ir for ir, known in found.items() if known is None]
+    made = (
+        dict(zip(missing, session.workers.compile(missing, host), strict=True)) if missing else {}
+    )
+    for ir, payload in made.items():
+        session.cache.keep(*keys[ir], payload=payload)
+    return [found[ir] or made[ir] for ir in modules]
 
 
 def write(work: Build, contents: Contents, report: bytes, place: Path, image: bytes) -> None:

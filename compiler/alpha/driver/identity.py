@@ -13,7 +13,7 @@ import alpha
 from alpha.base.digest import sha256, sha256_text
 
 _CODE = (".py", ".lark", ".json", ".toml", ".rt", ".o")
-_DATA = frozenset({"library", "shipped", "pages", "__pycache__"})
+_DATA = frozenset({"library", "shipped", "objects", "pages", "__pycache__"})
 _SETTLED_SECONDS = 2.0
 """A file that changed later than this ago may change again without a new time, where clocks are coarse."""
 

@@ -1,10 +1,16 @@
-"""The runtime's object, which no system takes part in: made once for each compiler and host, then kept."""
+"""The runtime's object, which no system takes part in: made once for each compiler and host, then kept.
+
+The wheel brings the objects of all hosts, under the keys that the cache would keep them by: they hold as long as the
+compiler's code and the LLVM binding are those they were made with.
+"""
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
+import alpha
 from alpha.base.host import HostTarget
 from alpha.base.record import fields
 from alpha.codegen.worker import Worker
@@ -15,6 +21,8 @@ from alpha.targets.names import DEFAULT
 
 LEVEL = 1
 """The code generator's level, as for kernels: 0 is faster to make and 16 KB larger."""
+
+SHIPPED = Cache(Path(alpha.__file__).parent / "objects")
 
 
 class RuntimeObject:
@@ -33,25 +41,40 @@ class RuntimeObject:
 
     def start(self, host: HostTarget) -> None:
         """Begins what `get` will need; returns at once."""
-        if self._making is None and self._cache.find(*cache_key(host)) is None:
-            self._worker.begin(
-                "object",
-                json.dumps({part.name: getattr(host, part.name) for part in fields(host)}),
-                host,
-                LEVEL,
-            )
+        if self._making is None and self._find(host) is None:
+            self._worker.begin("object", _as_json(host), host, LEVEL)
             self._making = host
 
     def get(self, host: HostTarget) -> bytes:
         if self._making is not None and self._making != host:
             self.close()
         self.start(host)
-        return self._cache.get(*cache_key(host), make=self._worker.finish)
+        found = self._find(host)
+        if found is None:
+            found = self._worker.finish()
+            self._cache.keep(*cache_key(host), payload=found)
+        return found
+
+    def _find(self, host: HostTarget) -> bytes | None:
+        return SHIPPED.find(*cache_key(host)) or self._cache.find(*cache_key(host))
 
     def close(self) -> None:
         """Ends the process, which is in the middle of its work where the build was refused."""
         self._worker.abandon()
         self._making = None
+
+
+def ship() -> None:
+    """Makes the objects that the wheel brings."""
+    shutil.rmtree(SHIPPED.folder, ignore_errors=True)
+    for host in HOSTS:
+        with Worker(module="alpha.runtime.object_main") as worker:
+            worker.begin("object", _as_json(host), host, LEVEL)
+            SHIPPED.keep(*cache_key(host), payload=worker.finish())
+
+
+def _as_json(host: HostTarget) -> str:
+    return json.dumps({part.name: getattr(host, part.name) for part in fields(host)})
 
 
 def cache_key(host: HostTarget) -> tuple[str, ...]:

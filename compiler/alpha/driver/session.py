@@ -14,7 +14,7 @@ from alpha.diagnostics.diagnostic import Diagnostics
 from alpha.driver.cache import Cache, user_cache
 
 if TYPE_CHECKING:
-    from alpha.codegen.worker import Worker
+    from alpha.codegen.workers import Workers
     from alpha.driver.runtime_object import RuntimeObject
 
 
@@ -30,18 +30,18 @@ class Session:
     diagnostics: Diagnostics
     cache: Cache
     inputs: set[Path] = field(default_factory=set)
-    _worker: Worker | None = None
+    _workers: Workers | None = None
     _runtime: RuntimeObject | None = None
 
     @property
-    def worker(self) -> Worker:
-        """What compiles. It starts when it is first needed, or earlier where a command knows that it will be, so that
-        LLVM loads while the front half works."""
-        if self._worker is None:
-            from alpha.codegen.worker import Worker  # a check needs none
+    def workers(self) -> Workers:
+        """What compiles. They start when they are first needed, or earlier where a command knows that they will be, so
+        that LLVM loads while the front half works."""
+        if self._workers is None:
+            from alpha.codegen.workers import Workers  # a check needs none
 
-            self._worker = Worker(self.cache.folder / "crashes")
-        return self._worker
+            self._workers = Workers(self.cache.folder / "crashes")
+        return self._workers
 
     @property
     def runtime(self) -> RuntimeObject:
@@ -62,7 +62,7 @@ class Session:
         try:
             yield session
         finally:
-            if session._worker is not None:
-                session._worker.close()
+            if session._workers is not None:
+                session._workers.close()
             if session._runtime is not None:
                 session._runtime.close()

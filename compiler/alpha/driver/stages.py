@@ -40,7 +40,8 @@ def stage_text(session: Session, request: Request, stage: str) -> str:
         case "asm":
             from alpha.codegen.llvm import plan_ir
 
-            text = session.worker.assembly(plan_ir(work.plan, work.kernels, work.host), work.host)
+            code = plan_ir(work.plan, work.kernels, work.host)
+            text = session.workers.first.assembly(code, work.host)
         case _:
             raise ValueError(stage)
     return text if text.endswith("\n") else text + "\n"

@@ -1,0 +1,30 @@
+"""The step of the wheel's build, and of an editable install: the runtime's objects are made once, for all hosts.
+
+They are what a first build would make for itself and keep. Where the LLVM binding is not there they are left out.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class RuntimeObjects(BuildHookInterface):
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if importlib.util.find_spec("llvmlite") is None:
+            self.app.display_warning("llvmlite is missing: left out the runtime's objects")
+            return
+        package = str(Path(self.root) / "compiler")
+        sys.path.insert(0, package)
+        os.environ["PYTHONPATH"] = package  # for the processes that own LLVM
+        from alpha.driver.runtime_object import SHIPPED, ship
+
+        ship()
+        build_data["artifacts"].append(f"compiler/alpha/{SHIPPED.folder.name}/*")
