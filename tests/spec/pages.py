@@ -39,6 +39,7 @@ from alpha.driver.checking import check
 from alpha.driver.packages import package_of
 from alpha.driver.request import Request
 from alpha.driver.session import Session
+from alpha.driver.testing import run_tests
 
 EXPECTATIONS = {"diagnostics", "cli", "core", "graph", "kernel", "plan", "report"}
 STAGES = {"core", "graph", "kernel", "plan"}
@@ -130,6 +131,16 @@ def check_modules(folder: Path) -> Diagnostics:
         except Refused as refused:
             for diagnostic in refused.diagnostics:
                 session.diagnostics.report(diagnostic)
+        return session.diagnostics
+
+
+def run_all_tests(folder: Path) -> Diagnostics:
+    """What running the tests of a folder's modules finds, warnings left out."""
+    package, names = package_of((folder,))
+    with Session.open(package) as session:
+        for test in run_tests(session, names, None):
+            if test.fault is not None:
+                session.diagnostics.report(test.fault)
         return session.diagnostics
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from alpha.diagnostics.pages import codes_with_pages, load_page
 from alpha.diagnostics.render import render_all
-from spec.pages import Section, blessed, check_modules, fits, run_section, sections
+from spec.pages import Section, blessed, check_modules, fits, run_all_tests, run_section, sections
 
 HERE = Path(__file__).parent
-SLOW = {"run"}
+SLOW = {"run", "test"}
 """Pages that build."""
 PAGES = [
     pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else [])
@@ -60,4 +61,6 @@ def codes_of(text: str, folder: Path) -> tuple[set[str], str]:
 
     Section("", [Block("alpha", "", text, 0, 0)]).write_files(folder)
     diagnostics = check_modules(folder)
+    if not diagnostics.errors and re.search(r"^test ", text, re.MULTILINE):
+        diagnostics = run_all_tests(folder)
     return {item.code for item in diagnostics.items}, render_all(diagnostics.items)

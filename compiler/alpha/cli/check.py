@@ -15,20 +15,16 @@ def check(targets: tuple[str, ...], form: str) -> int:
 
     PATH is a folder or a module's file, NAME a system or a module; the current folder if there is none of them.
     """
-    from alpha.driver.packages import current_folder, modules_named, package_of, paths_and_names
+    from alpha.cli.chosen import Chosen
     from alpha.driver.remembered import is_known
     from alpha.driver.session import Session
 
     output = Output(form)
-    paths, names = paths_and_names(targets)
-    folder = current_folder()
-    package, chosen = package_of(paths or (folder,)) if paths or not names else (folder, ())
-
-    with Session.open(package) as session:
+    chosen = Chosen.of(targets)
+    with Session.open(chosen.package) as session:
 
         def work() -> int:
-            named = [module for name in names for module in modules_named(session.roots, name)]
-            modules = tuple(dict.fromkeys([*chosen, *named]))
+            modules = chosen.all(session.roots)
             if not is_known(session.cache, session.roots, modules):
                 from alpha.driver.checking import check as check_modules
 

@@ -9,6 +9,8 @@ from alpha.diagnostics.closest import did_you_mean
 SUMMARIES = {
     "build": "Build a system or a pairing into an executable.",
     "check": "Parse, check and prove; write nothing.",
+    "prove": "Evaluate proofs, and say how many hold.",
+    "test": "Run the tests of modules on this machine.",
     "run": "Build if needed, then run the executable.",
     "fmt": "Rewrite modules in the one style.",
     "view": "Print a stage of a build as text.",
@@ -24,6 +26,10 @@ def load(name: str) -> click.Command:
             from alpha.cli.build import build as command
         case "check":
             from alpha.cli.check import check as command
+        case "prove":
+            from alpha.cli.prove import prove as command
+        case "test":
+            from alpha.cli.test import test as command
         case "run":
             from alpha.cli.run import run as command
         case "fmt":

@@ -387,7 +387,7 @@ class Profile:
 
 @record
 class Proof:
-    """`kind` is `proof` or `test`."""
+    """`kind` is `proof`, `test`, or `rejects CODE` where only evaluation can see the code."""
 
     symbol: str
     kind: str

@@ -117,6 +117,7 @@ TITLES: dict[str, str] = {
     "W0005": "a shipped module is hidden",
     "P0001": "proof false",
     "P0002": "rejection did not see its code",
+    "P0003": "test fails",
     "A0301": "a demand is short",
     "A0302": "a supply is absent or zero",
     "A0303": "evidence too weak",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -78,6 +79,17 @@ def not_a_pairing(module: str) -> Diagnostic:
         message=f"`{module}` declares no pairing, so it cannot be built",
         cause="only a system or a module that declares a pairing builds",
         hints=(f"the system is called `{system}`",) if system != module else (),
+    )
+
+
+def tests_stopped(said: str) -> Diagnostic:
+    """`said` is what the program of the tests wrote before it stopped: `error[R0501]: ...`."""
+    found = re.search(r"error\[(R\d{4})\]: (.*)", said)
+    code, words = found.groups() if found else ("R0501", said or "it says nothing")
+    return Diagnostic(
+        code=code,
+        message=f"the program of the tests cannot run here: {words}",
+        cause="tests that need compiled code run on the machine that the command is given on",
     )
 
 

@@ -248,3 +248,13 @@ def proof_false(
         tuple(Label(place, text) for place, text in values),
         "a proof is part of the program: it must evaluate to `True`",
     )
+
+
+def test_failed(name: str, span: Span, values: Sequence[tuple[Span, str]]) -> Diagnostic:
+    return Diagnostic(
+        "P0003",
+        f"the test `{name}` fails",
+        span,
+        tuple(Label(place, text) for place, text in values),
+        "a test must come to `True` when it is run",
+    )

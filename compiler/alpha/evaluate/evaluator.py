@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from alpha.base.record import field, record
 from alpha.base.span import Span
@@ -20,13 +21,16 @@ from alpha.evaluate.learners import Trainer
 from alpha.evaluate.machine import Machine
 from alpha.evaluate.profiles import profile_of, profile_steps
 from alpha.evaluate.program import Index
-from alpha.evaluate.proofs import REJECTS, prove
+from alpha.evaluate.proofs import REJECTS, TEST, prove
 from alpha.evaluate.rejections import reject
 from alpha.evaluate.scope import Scope
 from alpha.evaluate.system import Profile, System
 from alpha.evaluate.systems import make_system
 from alpha.evaluate.terms import VISIT
 from alpha.evaluate.values import PolicyValue, Record, Scalar, Value
+
+if TYPE_CHECKING:
+    from alpha.evaluate.tests import Trial
 
 PROBE_BATCH = 2
 """The batch at which `check` evaluates a learner that no policy has sized."""
@@ -106,10 +110,26 @@ class Evaluator:
     def prove(self, module: str) -> None:
         """Evaluate the proofs of a module. A false one is reported as P0001, a `rejects` without its code as P0002."""
         for proof in self._machine.index.modules[module].proofs:
-            if proof.kind == "proof":
-                self._report(partial(prove, self._machine, proof))
-            elif proof.kind.startswith(REJECTS):
-                self._report(partial(reject, self._machine, proof))
+            if proof.kind != TEST:
+                self.settle(proof)
+
+    def settle(self, proof: core.Proof) -> tuple[bool, int]:
+        """Evaluate a proof or rejection: whether it holds, and the steps that took. What is wrong is reported."""
+        account = self._machine.account(proof.symbol.rpartition(".")[0])
+        before = account.steps
+        if proof.kind.startswith(REJECTS):
+            held = self._report(partial(reject, self._machine, proof))
+        else:
+            held = self._report(partial(prove, self._machine, proof))
+        return held, account.steps - before
+
+    def test(self, proof: core.Proof) -> Trial | None:
+        """A test, evaluated or staged; None where its expression is refused, which is reported."""
+        from alpha.evaluate.tests import make_test  # a check or build runs none
+
+        made: list[Trial] = []
+        self._report(lambda: made.append(make_test(self._machine, proof)))
+        return made[0] if made else None
 
     def check_module(self, name: str) -> None:
         """Evaluate everything that stands alone: definitions without parameters, learners, profiles, policies, proofs,
@@ -147,9 +167,9 @@ class Evaluator:
         trainer.evaluate()
         trainer.predict()
 
-    def _report(self, evaluate: Callable[[], object]) -> None:
+    def _report(self, evaluate: Callable[[], object]) -> bool:
         """Report the faults of an evaluation, each place once: a learner is evaluated again for each of its policies,
-        and everything of a module fails when its budget is used up."""
+        and everything of a module fails when its budget is used up. Whether there was none."""
         faults: tuple[Diagnostic, ...] = ()
         try:
             result = evaluate()
@@ -162,3 +182,4 @@ class Evaluator:
         for fault in faults:
             if (fault.code, fault.span) not in reported and fault.message not in exhausted:
                 self._diagnostics.report(fault)
+        return not faults

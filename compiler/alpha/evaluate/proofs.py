@@ -12,7 +12,11 @@ from alpha.evaluate import errors
 from alpha.evaluate.machine import Machine
 from alpha.evaluate.scope import Scope
 from alpha.evaluate.show import show
-from alpha.evaluate.values import FUNCTIONS, KeyValue, Scalar, Staged
+from alpha.evaluate.staging import Staging
+from alpha.evaluate.values import FUNCTIONS, KeyValue, Scalar, Staged, Value
+
+TEST = "test"
+"""A proof of this kind is a test: it may need the running program."""
 
 REJECTS = "rejects "
 """A proof of this kind, with a code behind it, must be refused with that code."""
@@ -38,9 +42,8 @@ def prove(machine: Machine, proof: core.Proof) -> Diagnostic | None:
     assert isinstance(value, Scalar)
     if value.value:
         return None
-    return errors.proof_false(
-        proof.symbol.rpartition(".")[2], proof.term.span, _values(machine, proof)
-    )
+    name, span = proof.symbol.rpartition(".")[2], conclusion(proof.term).span
+    return errors.proof_false(name, span, _values(machine, proof))
 
 
 def _in_a_proof(fault: Diagnostic) -> Diagnostic:
@@ -52,22 +55,46 @@ def _in_a_proof(fault: Diagnostic) -> Diagnostic:
 
 def _values(machine: Machine, proof: core.Proof) -> list[tuple[Span, str]]:
     """The sub-expressions that say something, from the outside in, each with its value."""
-    inner = [term for term in _terms(proof.term) if not isinstance(term, _PLAIN)]
-    machine.watched = {id(term): None for term in inner}
-    try:
-        machine.evaluate(proof.term, Scope({}), proof.symbol)
-        found = machine.watched
-    finally:
-        machine.watched = None
     shown: list[tuple[Span, str]] = []
-    for term in inner:
-        value = found[id(term)]
-        if value is None or isinstance(value, FUNCTIONS) or term is proof.term:
-            continue
-        text = f"`{' '.join(term.span.text.split())}` is {show(value)}"
+    for term, value in watched(machine, proof)[1]:
+        text = f"`{source_text(term)}` is {show(value)}"
         if text not in (other for _, other in shown):
             shown.append((term.span, text))
     return shown[:MOST]
+
+
+def watched(
+    machine: Machine, proof: core.Proof, staging: Staging | None = None
+) -> tuple[Value, list[tuple[core.Term, Value]]]:
+    """The value of the expression, and the sub-expressions that say something, from the outside in, with theirs."""
+    inner = [term for term in _terms(proof.term) if not isinstance(term, _PLAIN)]
+    machine.watched = {id(term): None for term in inner}
+    try:
+        whole = machine.evaluate(proof.term, Scope({}), proof.symbol, staging)
+        found = machine.watched
+    finally:
+        machine.watched = None
+    said = conclusion(proof.term)
+    seen: list[tuple[core.Term, Value]] = []
+    for term in inner:
+        value = found[id(term)]
+        if value is None or isinstance(value, FUNCTIONS) or term is said:
+            continue
+        if not isinstance(term, core.Let | core.LetGeneral):  # its body says the same
+            seen.append((term, value))
+    return whole, seen
+
+
+def conclusion(term: core.Term) -> core.Term:
+    """What an expression comes to behind its local definitions."""
+    while isinstance(term, core.Let | core.LetGeneral):
+        term = term.body
+    return term
+
+
+def source_text(term: core.Term) -> str:
+    """The expression as it is written, on one line."""
+    return " ".join(term.span.text.split())
 
 
 def _terms(term: core.Term) -> Iterator[core.Term]:

@@ -31,7 +31,7 @@ def needs_direct(name: str) -> Diagnostic:
 def unknown(name: str, known: Iterable[str], emitted: Iterable[str], meant: str = "") -> Diagnostic:
     """`meant` is what the name stands for elsewhere, where that is known."""
     guess = f"did you mean `{meant}`?" if meant else did_you_mean(name, known)
-    can = "Alpha emits for " + " and ".join(f"`{target}`" for target in emitted)
+    can = _emits(emitted)
     return Diagnostic(
         code="T0402",
         message=f"there is no target `{name}`",
@@ -65,3 +65,16 @@ def contradicts(target: str, pairing: str, own: str, span: Span | None) -> Diagn
         cause="a pairing names its device, and the device its target",
         hints=("leave `--target` out", "name the system instead of the pairing"),
     )
+
+
+def cannot_run(machine: str, emitted: Iterable[str]) -> Diagnostic:
+    return Diagnostic(
+        code="T0405",
+        message=f"this machine is `{machine}`, and no target of Alpha makes programs that it runs",
+        cause=f"tests are compiled and run where the command is given; {_emits(emitted)}",
+        hints=("run the command on such a machine", "`alpha check` and `alpha prove` run anywhere"),
+    )
+
+
+def _emits(targets: Iterable[str]) -> str:
+    return "Alpha emits for " + " and ".join(f"`{target}`" for target in targets)

@@ -76,3 +76,20 @@ def require_kind(kind: str, host: HostTarget) -> None:
     """Refuses an output kind that the target does not have."""
     if kind not in HOST_KINDS:
         raise Refused(errors.no_output_kind(kind, host.name, HOST_KINDS))
+
+
+def of_machine(system: str, processor: str) -> HostTarget:
+    """The target whose executables a machine runs, by what Python's `platform` calls its system and its processor.
+
+    Refused with T0405 where there is none.
+    """
+    called = processor.lower()
+    name = f"{_PROCESSORS.get(called, called)}-{system.lower()}"
+    for host in HOSTS:
+        if host.name == name:
+            return host
+    raise Refused(errors.cannot_run(name, [host.name for host in HOSTS]))
+
+
+_PROCESSORS = {"amd64": "x86_64", "arm64": "aarch64"}
+"""What some systems call a processor that Alpha calls otherwise."""
