@@ -16,7 +16,11 @@ from alpha.kernel.builder import KernelBuilder
 from alpha.kernel.node import Atom, Constant, Scalar, ValueType
 
 SIGN = -(1 << 31)
-MAGIC_BITS: int = struct.unpack("<i", struct.pack("<f", constant("shared", "magic")))[0]
+
+
+def magic_bits() -> int:
+    bits: int = struct.unpack("<i", struct.pack("<f", constant("shared", "magic")))[0]
+    return bits
 
 
 class F32:
@@ -78,7 +82,7 @@ def exp(f: F32, x: Atom) -> Atom:
     v = f.select(f.do("less", x, ceiling), x, ceiling)
     t = f.do("fma", v, constant("exp", "log2e"), constant("shared", "magic"))
     n = f.do("sub", t, constant("shared", "magic"))
-    k = f.whole("sub", f.bits(t), MAGIC_BITS)
+    k = f.whole("sub", f.bits(t), magic_bits())
     r = f.do("fma", n, -constant("exp", "ln2_high"), v)
     r = f.do("fma", n, -constant("exp", "ln2_low"), r)
     y = f.horner((1.0, 1.0, *polynomial("exp")), r)
@@ -142,7 +146,7 @@ def sine(f: F32, x: Atom, quarter: Atom) -> Atom:
     """sin for a `quarter` (i32) of 0, cos for 1."""
     t = f.do("fma", x, constant("sincos", "two_over_pi"), constant("shared", "magic"))
     n = f.do("sub", t, constant("shared", "magic"))
-    k = f.whole("add", f.whole("sub", f.bits(t), MAGIC_BITS), quarter)
+    k = f.whole("add", f.whole("sub", f.bits(t), magic_bits()), quarter)
     r = f.do("fma", n, -constant("sincos", "half_pi_high"), x)
     r = f.do("fma", n, -constant("sincos", "half_pi_middle"), r)
     r = f.do("fma", n, -constant("sincos", "half_pi_low"), r)
