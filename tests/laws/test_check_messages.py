@@ -21,6 +21,8 @@ def test_sizes_that_differ_are_shown_with_both_places() -> None:
     assert [(label.span.text, label.text) for label in found.labels] == [
         ("x", "this has shape `[8, 3]`"),
         ("y", "this has shape `[4, 8]`"),
+        ("3", "`x` has `3` here"),
+        ("4", "`y` has `4` here"),
     ]
 
 
@@ -30,6 +32,42 @@ def test_an_undecided_size_comes_with_the_equation_that_would_decide_it() -> Non
     )
     assert found.message == "cannot decide whether `width` equals `heads * size`"
     assert found.hints == ("add `where width = heads * size` to the signature",)
+
+
+def test_a_size_is_followed_to_where_it_was_fixed() -> None:
+    twice = "f : Tensor f32 [n] -> Tensor f32 [2 * n]\nf x = repeat[0] 2 x |> reshape [2 * n]\n\n"
+    found = only(twice + "g : Tensor f32 [3] -> Tensor f32 [3]\ng x =\n  let h = f x\n  h + x")
+    assert [(label.span.text, label.text) for label in found.labels] == [
+        ("h", "this has shape `[6]`"),
+        ("x", "this has shape `[3]`"),
+        ("f x", "`h` is made here"),
+        ("x", "`n = 3`"),
+        ("f", "`f : Tensor f32 [n] -> Tensor f32 [2 * n]`"),
+        ("3", "`x` has `3` here"),
+    ]
+
+
+def test_an_argument_is_measured_against_the_one_that_fixed_the_name() -> None:
+    found = only(
+        "f : Tensor f32 [n] -> Tensor f32 [n] -> Int\nf x y = 1\n\ng : Tensor f32 [3] -> Tensor f32 [4] -> Int\ng x y = f x y"
+    )
+    assert found.span is not None and found.span.text == "y"
+    assert ("x", "`n = 3`") in [(label.span.text, label.text) for label in found.labels]
+
+
+def test_a_result_is_measured_against_its_part_of_the_signature() -> None:
+    found = only("f : Tensor f32 [n] -> Tensor f32 [4]\nf x = fill [5] 0.0")
+    assert [(label.span.text, label.text) for label in found.labels] == [
+        ("fill [5] 0.0", "found 5, in `Tensor f32 [5]`"),
+        ("Tensor f32 [4]", "the signature says `Tensor f32 [4]`"),
+    ]
+
+
+def test_the_sizes_of_a_model_are_followed_to_its_parameters() -> None:
+    found = only(
+        "model M [n, k] =\n  param w : Tensor f32 [k, n] = zeros\n\n  f : Tensor f32 [b, n + 1] -> Tensor f32 [b, n + 1]\n  f x = x + w[0]"
+    )
+    assert found.code == "E0412"
 
 
 def test_an_unknown_name_comes_with_the_closest() -> None:

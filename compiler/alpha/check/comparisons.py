@@ -5,6 +5,7 @@ from __future__ import annotations
 from alpha.check import errors_shapes
 from alpha.check.broadcasting import is_settled, same_element
 from alpha.check.context import scalar
+from alpha.check.entries import Refuse
 from alpha.check.operations import (
     ALL,
     BOOL,
@@ -14,8 +15,9 @@ from alpha.check.operations import (
 from alpha.check.operator_use import Use
 from alpha.check.solver import BOOL as BOOL_TYPE
 from alpha.check.solver import TEXT
+from alpha.core.dim import Answer, Dim
 from alpha.core.types import Constraint, Function, Named, Shape, Tensor, TupleType, Type, TypeVar
-from alpha.diagnostics.diagnostic import Label
+from alpha.diagnostics.diagnostic import Diagnostic, Label
 
 
 def matmul(use: Use) -> bool:
@@ -47,11 +49,21 @@ def matmul(use: Use) -> bool:
         if not cx.unify(Tensor(element, rest[0]), Tensor(element, rest[1]), use.span):
             return use.refused()
     inner = two.axes[-1] if len(two.axes) == 1 and not batched else two.axes[-2]
-    if not cx.unify_dims(one.axes[-1], inner, use.span, labels):
+    refuse = _inner_sizes(use, labels, len(two.axes) == 1 and not batched)
+    if not cx.unify_dims(one.axes[-1], inner, use.span, labels, refuse):
         return use.refused()
     if len(two.axes) == 1 and not batched:
         return use.gives(Tensor(element, Shape(one.axes[:-1], one.lead)))
     return use.gives(Tensor(element, Shape((*one.axes[:-1], two.axes[-1]), one.lead)))
+
+
+def _inner_sizes(use: Use, labels: tuple[Label, ...], vector: bool) -> Refuse:
+    def refuse(left: Dim, right: Dim, answer: Answer) -> Diagnostic | None:
+        if answer is Answer.NO:
+            return errors_shapes.inner_sizes(use.span, left, right, labels, vector)
+        return None
+
+    return refuse
 
 
 def append(use: Use) -> bool:

@@ -6,19 +6,20 @@ waits is tried again whenever something new is known and someone needs it, and g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from alpha.base.dtype import Dtype
-from alpha.base.record import field, record
+from alpha.base.record import field, record, replace
 from alpha.base.span import Span
-from alpha.check import errors_names, errors_shapes, errors_types
+from alpha.check import errors_names, errors_shapes, errors_types, origins
 from alpha.check.entries import (
     Blame,
     Dimension,
     Entry,
     Equation,
     Refuse,
+    Variable,
     Waiting,
 )
 from alpha.check.mismatches import mismatch_diagnostic
@@ -44,6 +45,8 @@ from alpha.core.types import (
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Label, Reported, Severity
 from alpha.syntax import tree
 
+_SIZES = frozenset({"E0412", "E0414", "E0415", "E0417"})
+
 Infer = Callable[["Context", tree.Written], term.Term]
 Check = Callable[["Context", tree.Written, Type, Blame | None], term.Term]
 Rules = tuple[Mapping[type, Infer], Mapping[type, Check]]
@@ -65,6 +68,10 @@ class Context:
     dtype_checks: list[tuple[Element, frozenset[Dtype], bool, str, Span]] = field(
         default_factory=list
     )
+    written: dict[Span, Span] = field(default_factory=dict)
+    """Of the names that are bound with a type: where the name stands, and where its type does."""
+    made: dict[Span, Span] = field(default_factory=dict)
+    """Of the names of `let` lines without a type: where the name stands, and where its value does."""
     learner_terms: dict[str, term.Term] = field(default_factory=dict)
     fault: Reported | None = None
     """The last fault that `unify` or `unify_dims` told."""
@@ -74,6 +81,10 @@ class Context:
     failed: bool = False
     """An error of this definition is reported: what stays unknown may be its consequence."""
     seen: int = -1
+    bound: list[Variable] = field(default_factory=list)
+    """What patterns bind, in order."""
+    used: set[int] = field(default_factory=set)
+    """The variables that stand in an expression, by identity."""
     rigid: list[tuple[str, Kind]] = field(default_factory=list)
     """Names first seen in annotations of parameters, in order."""
 
@@ -99,14 +110,18 @@ class Context:
         if found is expected:
             return True
         unifier = Unifier(self.solver)
+        self.solver.place = span
         try:
             unifier.types(found, expected)
         except Mismatch as mismatch:
-            self.fault = self.report(
-                mismatch_diagnostic(
-                    self.shower, mismatch, found, expected, span, self.blame_labels(blame)
-                )
+            diagnostic = mismatch_diagnostic(
+                self.shower, mismatch, found, expected, span, self.blame_labels(blame)
             )
+            if diagnostic.code in _SIZES:
+                fixed = origins.solved_names(self.solver, (expected, found))
+                sizes = [d for d in (mismatch.left, mismatch.right) if isinstance(d, Dim)]
+                diagnostic = self.with_origins(diagnostic, fixed, (span,), sizes)
+            self.fault = self.report(diagnostic)
             if mismatch.unmet is not None:  # it is told, and would be told again for each use
                 self.solver.set_type(*mismatch.unmet)
             return False
@@ -126,6 +141,7 @@ class Context:
     ) -> bool:
         """The two sizes are equal. `refuse` makes the message when they differ by a number."""
         equation = Equation(left, right, span, labels, refuse)
+        self.solver.place = span
         answer = self.solver.solve_dim(left, right)
         if answer is Answer.YES:
             return True
@@ -141,15 +157,28 @@ class Context:
         left, right = self.shower.dim(left), self.shower.dim(right)
         special = equation.refuse(left, right, answer) if equation.refuse is not None else None
         if special is not None:
-            self.fault = self.report(special)
+            diagnostic = special
         elif answer is Answer.NO:
-            self.fault = self.report(
-                errors_shapes.sizes(equation.span, left, right, equation.labels)
-            )
+            diagnostic = errors_shapes.sizes(equation.span, left, right, equation.labels)
         else:
-            self.fault = self.report(
-                errors_shapes.undecided(equation.span, left, right, equation.labels)
-            )
+            diagnostic = errors_shapes.undecided(equation.span, left, right, equation.labels)
+        fixed = origins.solved_names(self.solver, (equation.left, equation.right))
+        places = tuple(label.span for label in equation.labels)
+        fixed += tuple(label for place in places for label in origins.inside(self.solver, place))
+        self.fault = self.report(self.with_origins(diagnostic, fixed, places, (left, right)))
+
+    def with_origins(
+        self,
+        diagnostic: Diagnostic,
+        fixed: tuple[Label, ...],
+        places: tuple[Span, ...],
+        sizes: Sequence[Dim],
+    ) -> Diagnostic:
+        """The message with the places where its sizes come from, those that `fixed` names first."""
+        trail = origins.Trail(self.solver, self.scope, self.locals, self.written, self.made, sizes)
+        known = set(diagnostic.labels)
+        more = [label for label in dict.fromkeys((*fixed, *trail.of(places))) if label not in known]
+        return replace(diagnostic, labels=diagnostic.labels + tuple(more[: origins.MOST]))
 
     def require(self, item: Type, constraint: Constraint, span: Span) -> bool:
         try:

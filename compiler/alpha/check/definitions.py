@@ -102,6 +102,7 @@ def check_signed(
     blame = Blame(signed.node.span, lambda: f"the signature says `{type_text(expected)}`")
     types: list[Type] = []
     result = expected
+    rest = _note_written(cx, define, signed.node.type)
     for _ in define.parameters:
         if not isinstance(result, Function):
             diagnostic = errors_types.parameters(
@@ -114,12 +115,25 @@ def check_signed(
             return cx.refuse(define.name.span, diagnostic)
         types.append(result.parameter)
         result = result.result
+    inner = Blame(rest.span, lambda: f"the signature says `{type_text(result)}`")
     if not define.parameters:
-        found = cx.check(define.body, result, blame)
+        found = cx.check(define.body, result, inner)
     else:
-        found = abstraction(cx, define.parameters, define.body, define.span, types, result, blame)
+        with_types = (define.parameters, define.body, define.span, types, result)
+        found = abstraction(cx, *with_types, blame, inner)
     unit = unit_of_result(work, signed.node.type, len(define.parameters))
     return found if unit is None else _with_unit(found, unit)
+
+
+def _note_written(cx: Context, define: tree.Define, node: tree.Type) -> tree.Type:
+    """Notes where the signature has the types of the parameters, for the trail of a size; the rest is the result's."""
+    for parameter in define.parameters:
+        if not isinstance(node, tree.TArrow):
+            break
+        if isinstance(parameter, tree.PVar):
+            cx.written[parameter.span] = node.parameter.span
+        node = node.result
+    return node
 
 
 def _with_unit(found: term.Term, unit: tuple[int, int, int]) -> term.Term:

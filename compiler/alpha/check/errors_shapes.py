@@ -23,6 +23,18 @@ def sizes(span: Span, left: Dim, right: Dim, labels: Labels) -> Diagnostic:
     )
 
 
+def inner_sizes(span: Span, left: Dim, right: Dim, labels: Labels, vector: bool) -> Diagnostic:
+    """`vector` means that the right side has one axis."""
+    place = "the only axis" if vector else "the last axis but one"
+    return Diagnostic(
+        "E0412",
+        f"the sizes differ: {left} and {right}",
+        span,
+        labels,
+        f"`@` adds over the last axis of its left side, {left}, and {place} of its right side, {right}",
+    )
+
+
 def ranks(span: Span, left: str, right: str, labels: Labels) -> Diagnostic:
     return Diagnostic(
         "E0413",

@@ -122,8 +122,9 @@ def abstraction(
     types: Sequence[Type] | None,
     result: Type | None,
     blame: Blame | None = None,
+    result_blame: Blame | None = None,
 ) -> term.Lambda:
-    """A function of `parameters`; `types` and `result` are what is expected of them."""
+    """A function of `parameters`; `types` and `result` are what is expected of them, and the blames say by whom."""
     outer = cx.locals
     names: Names = {}
     patterns: list[term.Pattern] = []
@@ -138,7 +139,7 @@ def abstraction(
         if result is None:
             value = cx.infer(body)
         else:
-            value = cx.check(body, result, blame)
+            value = cx.check(body, result, result_blame or blame)
     cx.locals = outer
     type_ = arrow(tuple(found), value.type if result is None else result)
     return term.Lambda(tuple(patterns), value, span=span, type=type_)
@@ -160,13 +161,20 @@ def _body(cx: Context, node: tree.Written, expected: Type | None, blame: Blame |
     if not node.lets:
         return cx.infer(node.value) if expected is None else cx.check(node.value, expected, blame)
     outer = cx.locals
-    made: list[tuple[tree.Let | tree.LetFn, term.Pattern | LocalFunction, str, term.Term]] = []
-    for let in node.lets:
-        made.append(_let(cx, let))
+    made = [let_(cx, each) for each in node.lets]
     value = cx.infer(node.value) if expected is None else cx.check(node.value, expected, blame)
     cx.locals = outer
-    for let, binder, name, bound in reversed(made):
-        span = let.span.to(value.span)
+    return around(made, value)
+
+
+Made = tuple[Span, term.Pattern | LocalFunction, str, term.Term]
+"""A local definition: its place, what it binds, its name if that is a generalised function, and its value."""
+
+
+def around(made: Sequence[Made], value: term.Term) -> term.Term:
+    """`value` behind local definitions, the first outermost."""
+    for place, binder, name, bound in reversed(made):
+        span = place.to(value.span)
         if isinstance(binder, LocalFunction):
             value = term.LetGeneral(name, binder.scheme, bound, value, span=span, type=value.type)
         else:
@@ -174,9 +182,7 @@ def _body(cx: Context, node: tree.Written, expected: Type | None, blame: Blame |
     return value
 
 
-def _let(
-    cx: Context, let: tree.Let | tree.LetFn
-) -> tuple[tree.Let | tree.LetFn, term.Pattern | LocalFunction, str, term.Term]:
+def let_(cx: Context, let: tree.Let | tree.LetFn) -> Made:
     """Checks a local definition and puts its names in scope."""
     if isinstance(let, tree.LetFn):
         return _let_function(cx, let, let.name.text, let.name.span, let.parameters, let.value)
@@ -197,14 +203,16 @@ def _let(
         blame = Blame(place, lambda: f"the annotation says `{cx.show(written)}`")
         value = cx.check(let.value, written, blame)
         type_ = written
+        cx.written[let.pattern.span] = place
     else:
         value = cx.infer(let.value)
         type_ = value.type
+        cx.made[let.pattern.span] = let.value.span
     names: Names = {}
     made = pattern(cx, let.pattern, type_, names)
     require_total(cx, made, let.pattern)
     _claim_all(cx, names)
-    return let, made, "", value
+    return let.span, made, "", value
 
 
 def _claim_all(cx: Context, names: Names) -> None:
@@ -220,7 +228,7 @@ def _let_function(
     place: Span,
     parameters: Sequence[tree.Pattern],
     value: tree.Body,
-) -> tuple[tree.Let | tree.LetFn, term.Pattern | LocalFunction, str, term.Term]:
+) -> Made:
     cx.claim(name, place)
     cx.solver.level += 1
     found = abstraction(cx, parameters, value, let.span, None, None)
@@ -229,10 +237,10 @@ def _let_function(
     scheme = generalise(cx, found.type)
     if not scheme.variables:
         cx.locals = {**cx.locals, name: Variable(found.type, place)}
-        return let, term.Bind(name, found.type), name, found
+        return let.span, term.Bind(name, found.type), name, found
     binder = LocalFunction(scheme, place)
     cx.locals = {**cx.locals, name: binder}
-    return let, binder, name, found
+    return let.span, binder, name, found
 
 
 # ---- choices ---------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ def pattern(
         return term.Ignore(type_)
     if isinstance(node, tree.PAnnotated):
         written = cx.annotation(node.type)
+        cx.written[node.name.span] = node.type.span
         cx.unify(written, type_, node.span, blame)
         _bind(cx, names, node.name.text, written, node.name.span)
         return term.Bind(node.name.text, written)
@@ -46,6 +47,7 @@ def _bind(cx: Context, names: Names, name: str, type_: Type, span: Span) -> None
         cx.report(errors_names.defined_twice(span, name, names[name].span, "is bound twice"))
         return
     names[name] = Variable(type_, span)
+    cx.bound.append(names[name])
 
 
 def _tuple(

@@ -77,6 +77,10 @@ class Solver:
     shapes: dict[str, Shape] = field(default_factory=dict)
     where: dict[str, Dim] = field(default_factory=dict)
     poison: dict[str, Reported] = field(default_factory=dict)
+    place: Span | None = None
+    """What is compared now."""
+    reasons: dict[str, Span] = field(default_factory=dict)
+    """What fixed the size of an unknown."""
     opaque: Set[str] = frozenset()
     """Declared types without equality."""
     progress: int = 0
@@ -247,6 +251,8 @@ class Solver:
             if other[0] == "?" and self.unknowns[other].level > level:
                 self.unknowns[other].level = level
         self.dims[name] = value
+        if self.place is not None:
+            self.reasons[name] = self.place
         self.progress += 1
 
     def set_type(self, name: str, value: Type | Element) -> None:
