@@ -101,7 +101,7 @@ def _field(
     if held.dtype.is_integer and (type.dtype.is_integer or type.dtype is Dtype.F16):
         for value in distinct:
             if not _exact(value, type):
-                place = values.index(value)
+                place = next(p for p, found in enumerate(values) if found == value)
                 raise Refused(data_errors.array_value(path, place, type, str(value), span))
     if not bundle:
         return DataField(name, type, held.dtype, _little(values))
