@@ -13,6 +13,7 @@ SUMMARIES = {
     "test": "Run the tests of modules on this machine.",
     "run": "Build if needed, then run the executable.",
     "fmt": "Rewrite modules in the one style.",
+    "fix": "Apply the fixes the compiler is sure of.",
     "view": "Print a stage of a build as text.",
     "explain": "Explain a diagnostic code or a demand.",
     "lock": "Write alpha.lock, the digests of cited files.",
@@ -34,6 +35,8 @@ def load(name: str) -> click.Command:
             from alpha.cli.run import run as command
         case "fmt":
             from alpha.cli.fmt import fmt as command
+        case "fix":
+            from alpha.cli.fix import fix as command
         case "view":
             from alpha.cli.view import view as command
         case "explain":
