@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from alpha.check.later import LATER
 from alpha.check.program import check
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.evaluate.evaluator import Evaluator
@@ -66,3 +67,161 @@ class TestNames:
     )
     def test_each_is_one_fault(self, text: str, codes: list[str]) -> None:
         assert found(text, LIB, OTHER) == codes
+
+
+SYSTEM = """
+import Alpha.Optim (sgd)
+
+type Batch [batch] = { x : Tensor f32 [batch, 2], y : Tensor f32 [batch] }
+
+model Line [inputs] =
+  param w : Tensor f32 [inputs] = normal 0.5
+  param b : f32                 = filled 0.25
+
+  forward : Tensor f32 [batch, inputs] -> Tensor f32 [batch]
+  forward x = x @ w + b
+
+line : Model (Line [2])
+line = Line { inputs = 2 }
+
+learner fit =
+  model     = line
+  optimizer = sgd
+
+  loss net (b : Batch [batch]) =
+    let e = net.forward b.x - b.y
+    mean[batch] (e * e)
+"""
+
+
+def learner(more: str, old: str = "", new: str = "") -> str:
+    """The learner `fit` with one passage replaced and more definitions in it."""
+    assert old in SYSTEM
+    text = SYSTEM.replace(old, new) if old else SYSTEM
+    return f"{text}\n{more}"
+
+
+class TestModels:
+    @pytest.mark.parametrize(
+        ("type_", "codes"),
+        [
+            ("Tensor f32 [n]", []),
+            ("Tensor bf16 [n]", []),
+            ("Tensor i32 [n]", ["E0613"]),
+            ("Tensor bool [n]", ["E0613"]),
+            ("Tensor (index 4) [n]", ["E0613"]),
+            ("Int", ["E0301"]),
+            ("List f32", ["E0301"]),
+        ],
+    )
+    def test_a_parameter_is_a_float_tensor(self, type_: str, codes: list[str]) -> None:
+        assert found(f"model A [n] =\n  param w : {type_} = zeros") == codes
+
+    def test_a_model_is_a_value_like_any_other(self) -> None:
+        text = """
+model A [n] =
+  param w : Tensor f32 [n] = zeros
+
+type Setup = { chosen : Model (A [5]), copies : Int }
+
+setup : Setup
+setup = { chosen = A { n = 5 }, copies = 2 }
+
+proof fields = countParams setup.chosen * setup.copies == 10
+proof items = total (map countParams [setup.chosen, setup.chosen]) == 10
+"""
+        assert found(text) == []
+
+
+class TestLearners:
+    @pytest.mark.parametrize(
+        ("more", "codes"),
+        [
+            ("  loss : Line [2] -> Batch [batch] -> f32", []),
+            ("  loss : Line [2] -> Batch [batch] -> Int", ["E0610"]),
+            ("  loss : Line [3] -> Batch [batch] -> f32", ["E0412"]),
+            ("  model : Model (Line [2])", []),
+            ("  model : Model (Line [3])", ["E0412"]),
+            ("  twice : f32 -> f32\n  twice : f32 -> f32\n  twice x = x", ["E0104"]),
+            ("  twice : f32 -> f32", ["E0108"]),
+            (
+                "  twice : f32 -> f32\n  twice x = x * 2\n\n  metric m net b = twice (loss net b)",
+                [],
+            ),
+            ("  twice : f32 -> Int\n  twice x = x", ["E0301"]),
+            ("  m : Line [2] -> Batch [batch] -> f32\n  metric m net b = loss net b", []),
+            ("  m : Line [2] -> Batch [batch] -> Int\n  metric m net b = loss net b", ["E0301"]),
+            (
+                "  predict : Line [2] -> Tensor f32 [batch, 2] -> Tensor f32 [batch]\n"
+                "  predict net (x : Tensor f32 [batch, 2]) = net.forward x",
+                [],
+            ),
+        ],
+    )
+    def test_a_signature_gives_the_type_that_the_entry_has(
+        self, more: str, codes: list[str]
+    ) -> None:
+        assert found(learner(more)) == codes
+
+    def test_a_helper_without_parameters_is_a_value(self) -> None:
+        more = "  weight = 2.0\n\n  count = batch\n\n  metric m net b = weight * loss net b * toFloat count"
+        assert found(learner(more)) == []
+
+    def test_the_free_dimension_is_one_and_the_same(self) -> None:
+        more = """
+  half net (b : Batch [batch]) = loss net { x = b.x[: 1, :], y = b.y[: 1] }
+"""
+        assert found(learner(more)) == ["E0415", "E0415"]
+
+
+class TestOptimizers:
+    @pytest.mark.parametrize(
+        ("items", "codes"),
+        [
+            ("  double x = x + x", []),
+            ("  double : Tensor f32 s -> Tensor f32 s\n  double x = x + x", []),
+            ("  double : Tensor f32 r -> Tensor f32 r\n  double x = o * (x + x)", []),
+            ("  double : Tensor f32 s -> Tensor f32 s\n  double p = p + v", []),
+            ("  double : Tensor f32 s -> Tensor f32 s\n  double x = x > x", ["E0401"]),
+            ("  double : Tensor f32 s -> Tensor f32 s\n  double x = double x", ["E0501"]),
+            ("  double x = maximum 0.0 x\n\n  slot v = ones", ["E0104"]),
+            ("  double x = maximum 0.0 x\n\n  other : f32", ["E0108"]),
+            ("  double x = maximum 0.0 x\n\n  update : Int", ["E0710"]),
+            ("  double x = maximum 0.0 x\n\n  slot m = normal 0.1", ["E0710", "E0305"]),
+        ],
+    )
+    def test_functions_beside_the_update(self, items: str, codes: list[str]) -> None:
+        text = f"optimizer half (o : f32) =\n  slot v = zeros\n\n{items}\n\n"
+        assert found(text + "  update t p g = { v = double v, p = p - o * g }") == codes
+
+
+class TestKeys:
+    """W0003: a key that nothing is drawn or derived from."""
+
+    @pytest.mark.parametrize(
+        ("text", "codes"),
+        [
+            ("f : Key -> f32\nf key = 1.0", ["W0003"]),
+            ("f : Key -> f32\nf _ = 1.0", []),
+            ("f : Key -> Key\nf key =\n  let (a, b) = split key\n  a", ["W0003"]),
+            ("f : Key -> Key\nf key =\n  let (a, _) = split key\n  a", []),
+            ("f : Key -> Tensor f32 [2] -> Tensor f32 [2]\nf key x = normalLike key x", []),
+            ("f : List Int -> List Int\nf xs = map (fn x -> 1) xs", []),
+        ],
+    )
+    def test_an_unused_key_is_a_warning(self, text: str, codes: list[str]) -> None:
+        assert found(text, warnings=True) == codes
+
+    def test_of_a_loss_too(self) -> None:
+        unused = learner("", "loss net (b", "loss net key (b")
+        assert found(unused, warnings=True) == ["W0003"]
+
+
+class TestLaterNames:
+    @pytest.mark.parametrize("name", sorted(LATER))
+    def test_a_name_of_a_later_version_says_so(self, name: str) -> None:
+        assert found(f"f : Tensor f32 [n] -> Tensor f32 [n]\nf x = {name} x") == ["E0011"]
+        assert found(f"f : Tensor f32 [n] -> Tensor f32 [n]\nf x = {name}[0] x") == ["E0011"]
+
+    def test_a_definition_may_have_it(self) -> None:
+        assert found("scan : Int -> Int\nscan n = n + 1\n\nproof next = scan 1 == 2") == []

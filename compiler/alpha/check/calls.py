@@ -17,6 +17,7 @@ from alpha.check.entries import (
     OwnParameter,
     Variable,
 )
+from alpha.check.later import LATER
 from alpha.check.library_names import exposing
 from alpha.check.operations import FORMS, ORDINARY_DTYPES, SPECIAL
 from alpha.check.scope import ConstructorEntity, ModelEntity, ModuleScope, Value
@@ -25,6 +26,7 @@ from alpha.check.type_reader import DTYPES
 from alpha.core import term
 from alpha.core.dim import Dim
 from alpha.core.types import Function, Kind, Type, TypeVar
+from alpha.diagnostics.not_yet import not_yet
 from alpha.syntax import tree
 
 # ---- names -----------------------------------------------------------------------------------------------------------
@@ -42,6 +44,8 @@ def variable(cx: Context, node: tree.Written) -> term.Term:
         return cx.refuse(node.span, errors_types.special_arguments(node.span, node.name, usage))
     if node.name in DTYPES:
         return cx.refuse(node.span, errors_names.dtype_as_value(node.span, node.name))
+    if node.name in LATER:
+        return cx.refuse(node.span, not_yet(f"`{node.name}`", node.span))
     known = [*cx.locals, *cx.scope.value_names(), *SPECIAL, *FORMS]
     return cx.refuse(
         node.span,
@@ -52,6 +56,7 @@ def variable(cx: Context, node: tree.Written) -> term.Term:
 def use(cx: Context, name: str, entry: Entry | Value, span: Span) -> term.Term:
     """The term of a name that is in scope."""
     if isinstance(entry, Variable):
+        cx.used.add(id(entry))
         return term.Local(name, span=span, type=entry.type)
     if isinstance(entry, Value):
         return use_value(cx, entry, span)
@@ -63,13 +68,17 @@ def use(cx: Context, name: str, entry: Entry | Value, span: Span) -> term.Term:
         self_term = term.Local("self", span=span, type=own.type)
         return term.Select(self_term, entry.name, span=span, type=entry.type)
     if isinstance(entry, LocalFunction):
-        type_, arguments = cx.instantiate(entry.scheme, span)
+        type_, arguments = cx.instantiate(entry.scheme, span, entry.where)
         return term.Local(name, arguments, span=span, type=type_)
     return _own_function(cx, entry, span)
 
 
 def _own_function(cx: Context, entry: OwnFunction, span: Span) -> term.Term:
     found = use_value(cx, entry.value, span)
+    if entry.batch and entry.value.scheme is not None and isinstance(found, term.Global):
+        for (name, _), argument in zip(entry.value.scheme.variables, found.arguments, strict=True):
+            if name == entry.batch and isinstance(argument, Dim):
+                cx.unify_dims(argument, Dim.variable(name), span, ())
     if entry.self_type is None or not isinstance(found.type, Function):
         return found
     cx.unify(found.type.parameter, entry.self_type, span)

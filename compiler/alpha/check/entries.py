@@ -7,7 +7,7 @@ from typing import cast
 
 from alpha.base.record import record
 from alpha.base.span import Span
-from alpha.check.scope import Value
+from alpha.check.scope import Value, Where
 from alpha.core import term
 from alpha.core.dim import Answer, Dim
 from alpha.core.types import (
@@ -27,10 +27,11 @@ class Variable:
 
 @record
 class LocalFunction:
-    """A generalised local function."""
+    """A generalised local function. `where` are the equations of its signature, if it has one."""
 
     scheme: Scheme
     span: Span
+    where: Where = ()
 
 
 @record
@@ -51,11 +52,15 @@ class OwnParameter:
 
 @record
 class OwnFunction:
-    """A function of the same model (`self` is passed on) or of the same learner."""
+    """A function of the same model (`self` is passed on) or of the same learner.
+
+    `batch` is the free dimension of a learner, which is one and the same in all its functions.
+    """
 
     value: Value
     self_type: Type | None
     span: Span
+    batch: str = ""
 
 
 Entry = Variable | LocalFunction | Dimension | OwnParameter | OwnFunction

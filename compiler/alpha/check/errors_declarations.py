@@ -50,7 +50,7 @@ def unknown_entry(span: Span, what: str, entry: str, known: Sequence[str]) -> Di
 def entry_parameters(span: Span, what: str, entry: str, form: str) -> Diagnostic:
     return Diagnostic(
         "E0710",
-        f"the entry `{entry}` of a {what} is not written like this",
+        f"the entry `{entry}` of {_article(what)} is not written like this",
         span,
         cause=f"its form is `{form}`",
     )
@@ -83,6 +83,25 @@ def loss_type(span: Span, found: str) -> Diagnostic:
         span,
         cause="a gradient is taken of a single number",
         hints=("reduce it with `mean` or `sum`",),
+    )
+
+
+def integer_parameter(span: Span, name: str, found: str) -> Diagnostic:
+    return Diagnostic(
+        "E0613",
+        f"the parameter `{name}` is `{found}`, which has no gradient",
+        span,
+        cause="a model's parameters are float tensors: an optimizer moves them by small steps",
+        hints=("use `f32`; what does not change belongs into the functions of the model",),
+    )
+
+
+def slot_start(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"the slot `{name}` starts from `{span.text}`",
+        span,
+        cause="a slot starts from `zeros` or `ones`: optimizers hold no randomness and no state but their slots",
     )
 
 

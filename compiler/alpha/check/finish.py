@@ -10,7 +10,7 @@ from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
 from alpha.check.context import Context
 from alpha.check.entries import Hole
-from alpha.check.solver import F32, INT, SCALAR
+from alpha.check.solver import F32, INT, KEY, SCALAR
 from alpha.core import term as core
 from alpha.core.dim import Answer, Dim
 from alpha.core.substitute import variables
@@ -96,7 +96,14 @@ def finish(cx: Context, found: Term) -> Term | None:
     except Poisoned:
         cx.failed = True
         return None
-    return None if cx.failed else done
+    if cx.failed:
+        return None
+    cx.scope.unused_keys += [
+        variable.span
+        for variable in cx.bound
+        if id(variable) not in cx.used and cx.solver.head(variable.type) == KEY
+    ]
+    return done
 
 
 # ---- replacing unknowns ----------------------------------------------------------------------------------------------

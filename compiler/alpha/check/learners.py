@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-from alpha.base.dtype import Dtype
-from alpha.base.record import field, record
 from alpha.check import errors_declarations, errors_names
-from alpha.check.context import Context
-from alpha.check.cycles import circle, components, is_circle
-from alpha.check.definitions import new_context
-from alpha.check.entries import Blame, Dimension, OwnFunction
-from alpha.check.expressions import abstraction
-from alpha.check.finish import close, finish
-from alpha.check.generalise import generalise
+from alpha.check.definitions import (
+    new_context,
+)
+from alpha.check.entries import Blame
+from alpha.check.finish import finish
+from alpha.check.learner_functions import check_functions
+from alpha.check.learning import FORMS, Learning, Part
 from alpha.check.module_scope import Work
-from alpha.check.references import mentioned
 from alpha.check.scope import RecordEntity, Value
-from alpha.check.solver import F32, KEY
 from alpha.check.type_reader import scan_kinds
 from alpha.core import term
 from alpha.core.dim import Dim
 from alpha.core.type_text import type_text
-from alpha.core.types import Function, Kind, Named, Scheme, Tensor, Type, TypeVar
+from alpha.core.types import Kind, Named, Scheme, Tensor, Type
 from alpha.diagnostics.closest import closest
-from alpha.diagnostics.diagnostic import Label
-from alpha.diagnostics.not_yet import not_yet
 from alpha.syntax import tree
 
 _ENTRIES = ("model", "optimizer", "loss", "step", "metric", "predict")
-_FORMS = {
-    "loss": "loss net (b : Batch [batch]) = ...",
-    "step": "step net slots t b = { net = ..., slots = ..., loss = ... }",
-    "metric": "metric name net b = ...",
-    "predict": "predict net (x : Tensor f32 [batch, n]) = ...",
-}
-Part = tree.Define | tree.Metric
-
-
-@record(frozen=False)
-class Learning:
-    """One learner while it is checked. `values` are its functions, in scope in one another."""
-
-    work: Work
-    item: tree.LearnerDecl
-    symbol: str
-    parts: dict[str, Part] = field(default_factory=dict)
-    metrics: list[str] = field(default_factory=list)
-    values: dict[str, Value] = field(default_factory=dict)
-    lambdas: dict[str, term.Lambda] = field(default_factory=dict)
-    bundle: Type = field(default_factory=lambda: TypeVar("!learner"))
-    batch: str = ""
-    batch_type: Type = field(default_factory=lambda: TypeVar("!learner"))
-    keyed: bool = False
-    predict_input: Type | None = None
-    failed: bool = False
 
 
 def check_learner(work: Work, item: tree.LearnerDecl) -> None:
@@ -61,7 +29,7 @@ def check_learner(work: Work, item: tree.LearnerDecl) -> None:
     loss = learning.parts.get("loss")
     for entry in ("model", "optimizer", "loss"):
         if entry not in learning.parts:
-            form = _FORMS.get(entry, f"{entry} = ...")
+            form = FORMS.get(entry, f"{entry} = ...")
             work.report(
                 errors_declarations.missing_entry(
                     item.name.span, "learner", item.name.text, entry, form
@@ -72,7 +40,7 @@ def check_learner(work: Work, item: tree.LearnerDecl) -> None:
     optimizer = _entry(learning, "optimizer")
     if loss is None or model is None or optimizer is None or not _batch(learning, loss):
         return
-    _functions(learning)
+    check_functions(learning)
     if learning.failed:
         return
     metrics = tuple([(name, learning.lambdas[name]) for name in learning.metrics])
@@ -98,11 +66,14 @@ def check_learner(work: Work, item: tree.LearnerDecl) -> None:
 def _collect(learning: Learning) -> None:
     work = learning.work
     for part in learning.item.items:
-        if isinstance(part, tree.Signature):
-            work.report(not_yet("a signature inside a learner", part.span))
-            learning.failed = True
-            continue
         name = part.name.text
+        if isinstance(part, tree.Signature):
+            if name in learning.signatures:
+                place = learning.signatures[name].name.span
+                work.report(errors_names.defined_twice(part.name.span, name, place))
+                learning.failed = True
+            learning.signatures[name] = part
+            continue
         first = learning.parts.get(name)
         if first is not None:
             work.report(errors_names.defined_twice(part.name.span, name, first.name.span))
@@ -119,6 +90,10 @@ def _collect(learning: Learning) -> None:
                     errors_declarations.unknown_entry(part.name.span, "learner", name, _ENTRIES)
                 )
                 learning.failed = True
+    for name, signature in learning.signatures.items():
+        if name not in learning.parts:
+            work.report(errors_names.without_definition(signature.name.span, name, True))
+            learning.failed = True
 
 
 def _entry(learning: Learning, name: str) -> term.Term | None:
@@ -132,14 +107,16 @@ def _entry(learning: Learning, name: str) -> term.Term | None:
         work.report(errors_declarations.entry_parameters(part.name.span, "learner", name, form))
         return None
     cx = new_context(work)
+    expected: Type
     if name == "optimizer":
-        blame = Blame(part.name.span, "a learner's optimizer")
-        found = cx.check(part.body, Named("Optimizer"), blame)
+        expected, blame = Named("Optimizer"), Blame(part.name.span, "a learner's optimizer")
     else:
-        bundle = cx.solver.type(part.span)
+        expected = Named("Model", (cx.solver.type(part.span),))
         blame = Blame(part.name.span, "a learner's model")
-        found = cx.check(part.body, Named("Model", (bundle,)), blame)
-    done = finish(cx, found)
+    written = learning.signatures.get(name)
+    if written is not None:
+        cx.unify(cx.annotation(written.type), expected, written.type.span, blame)
+    done = finish(cx, cx.check(part.body, expected, blame))
     if done is None:
         return None
     if name == "model":
@@ -160,7 +137,7 @@ def _batch(learning: Learning, loss: Part) -> bool:
     last = loss.parameters[-1] if loss.parameters else None
     if count not in (2, 3) or not isinstance(last, tree.PAnnotated):
         work.report(
-            errors_declarations.entry_parameters(loss.name.span, "learner", "loss", _FORMS["loss"])
+            errors_declarations.entry_parameters(loss.name.span, "learner", "loss", FORMS["loss"])
         )
         return False
     learning.keyed = count == 3
@@ -208,133 +185,3 @@ def _leading(learning: Learning, entity: RecordEntity, annotated: tree.PAnnotate
         learning.work.report(errors_declarations.batch_type(annotated.type.span, message, cause))
         return False
     return True
-
-
-# ---- functions -------------------------------------------------------------------------------------------------------
-
-
-def _functions(learning: Learning) -> None:
-    parts = {n: p for n, p in learning.parts.items() if n not in ("model", "optimizer")}
-    graph = {n: [m for m in mentioned(p.body) if m in parts] for n, p in parts.items()}
-    for component in components(graph):
-        if is_circle(component, graph):
-            path = circle(component, graph)
-            labels = tuple(Label(parts[n].name.span, "part of the circle") for n in path[1:])
-            span = parts[path[0]].name.span
-            reported = learning.work.report(errors_names.recursion(span, path, labels))
-            learning.failed = True
-            for name in component:
-                symbol = f"{learning.symbol}.{name}"
-                value = Value(name, symbol, "definition", span)
-                value.faulty = reported
-                learning.values[name] = value
-            continue
-        _function(learning, component[0], parts[component[0]])
-
-
-def _enter(learning: Learning, skip: str) -> Context:
-    cx = new_context(learning.work)
-    cx.variables.kinds[learning.batch] = Kind.DIM
-    loss = learning.parts["loss"].parameters[-1]
-    cx.claim(learning.batch, loss.span)
-    cx.locals = {learning.batch: Dimension(loss.span)}
-    for name, value in learning.values.items():
-        if name != skip:
-            cx.claim(name, value.span)
-            cx.locals = {**cx.locals, name: OwnFunction(value, None, value.span)}
-    return cx
-
-
-def _function(learning: Learning, name: str, part: Part) -> None:
-    work = learning.work
-    symbol = f"{learning.symbol}.{name}"
-    value = Value(name, symbol, "definition", part.name.span)
-    learning.values[name] = value
-    cx = _enter(learning, name)
-    expected = _expected(learning, cx, name, part)
-    if expected is None:
-        value.faulty = work.report(work.diagnostics.errors[-1])
-        learning.failed = True
-        return
-    types, result = expected
-    if not part.parameters:
-        found = cx.infer(part.body)
-    else:
-        pushed = result if name == "step" else None
-        blame = Blame(part.name.span, f"`{name}` gives the next state and the loss")
-        found = abstraction(cx, part.parameters, part.body, part.span, types, pushed, blame)
-    if result is not None and isinstance(found, term.Lambda):
-        _result(cx, name, part, found, result)
-    close(cx)
-    inferred = generalise(cx, found.type, top=True)
-    done = finish(cx, found)
-    if done is None:
-        value.faulty = work.report(work.diagnostics.errors[-1])
-        learning.failed = True
-        return
-    others = tuple([v for v in inferred.variables if v[0] != learning.batch])
-    scheme = Scheme(((learning.batch, Kind.DIM), *others), inferred.type)
-    value.scheme = scheme
-    work.definitions.append(term.Definition(symbol, scheme, done, part.span))
-    if isinstance(done, term.Lambda):
-        learning.lambdas[name] = done
-    if name == "predict":
-        assert isinstance(inferred.type, Function) and isinstance(inferred.type.result, Function)
-        learning.predict_input = inferred.type.result.parameter
-
-
-def _result(cx: Context, name: str, part: Part, found: term.Lambda, result: Type) -> None:
-    body = found.body
-    cx.settle()
-    known = cx.solver.head(body.type)
-    if (
-        name == "loss"
-        and isinstance(known, Tensor)
-        and not cx.solver.open_names(known)
-        and cx.solver.known(known) != F32
-    ):
-        cx.report(errors_declarations.loss_type(part.body.value.span, cx.show(known)))
-        return
-    blame = Blame(part.name.span, f"`{name}` gives `{cx.show(result)}`")
-    cx.unify(body.type, result, part.body.value.span, blame)
-
-
-def _expected(
-    learning: Learning, cx: Context, name: str, part: Part
-) -> tuple[list[Type], Type | None] | None:
-    """The types of the parameters of an entry and of its result."""
-    net, batch = learning.bundle, learning.batch_type
-    key: list[Type] = [KEY] if learning.keyed else []
-    count = len(part.parameters)
-    if isinstance(part, tree.Metric):
-        types: list[Type] = [net, batch]
-        result: Type | None = F32
-        form = _FORMS["metric"]
-    elif name == "loss":
-        types, result, form = [net, *key, batch], F32, _FORMS["loss"]
-    elif name == "step":
-        slots = Named("Slots", (net,))
-        types, result = [net, slots, Named("Tick"), *key, batch], _step_record(learning, slots)
-        form = _FORMS["step"]
-        if learning.keyed:
-            form = form.replace("t b", "t key b")
-    elif name == "predict":
-        types, result, form = [net, cx.solver.type(part.span)], None, _FORMS["predict"]
-        if count == 2 and not isinstance(part.parameters[1], tree.PAnnotated):
-            count = -1
-    else:
-        return [cx.solver.type(p.span) for p in part.parameters], None
-    if count != len(types):
-        cx.report(errors_declarations.entry_parameters(part.name.span, "learner", name, form))
-        return None
-    return types, result
-
-
-def _step_record(learning: Learning, slots: Type) -> Type:
-    symbol = f"{learning.symbol}.Step"
-    entity = RecordEntity(symbol, (), learning.item.name.span)
-    entity.fields = {"net": learning.bundle, "slots": slots, "loss": Tensor(Dtype.F32, F32.shape)}
-    learning.work.registry.records[symbol] = entity
-    record = term.RecordType(symbol, (), tuple(entity.fields.items()))
-    learning.work.types.append(record)
-    return Named(symbol)

@@ -21,13 +21,14 @@ from alpha.check.definitions import (
 from alpha.check.facts import check_facts, check_profile, check_source, declare_source, is_profile
 from alpha.check.finish import finish
 from alpha.check.learners import check_learner
+from alpha.check.models import check_model, declare_model
 from alpha.check.module_scope import Work, builtin_scope, open_module
 from alpha.check.modules import LoadedModule
+from alpha.check.optimizers import check_optimizer, declare_optimizer
 from alpha.check.policies import check_pairings, check_policy
 from alpha.check.references import mentioned
 from alpha.check.scope import Registry, Value
 from alpha.check.solver import BOOL
-from alpha.check.systems import check_model, check_optimizer, declare_model, declare_optimizer
 from alpha.check.type_reader import TypeReader, Variables
 from alpha.check.warnings import warn
 from alpha.core import term

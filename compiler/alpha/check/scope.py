@@ -117,6 +117,8 @@ class ModuleScope:
     own: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     """Symbols that some definition, proof or declaration of this module refers to."""
+    unused_keys: list[Span] = field(default_factory=list)
+    """Where keys are bound that nothing draws or derives from."""
 
     def value(self, name: str) -> Value | None:
         found = self.values.get(name)

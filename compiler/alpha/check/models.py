@@ -1,4 +1,4 @@
-"""Models and optimizers: to functions of the core."""
+"""Models: their parameters, and functions of their bundles."""
 
 from __future__ import annotations
 
@@ -15,20 +15,16 @@ from alpha.check.definitions import (
 from alpha.check.entries import Blame, Dimension, OwnFunction, OwnParameter, Variable
 from alpha.check.finish import finish
 from alpha.check.module_scope import Work
-from alpha.check.patterns import Names, pattern, require_total
-from alpha.check.scope import ModelEntity, RecordEntity, Value
+from alpha.check.scope import ModelEntity, Value
 from alpha.check.where import expanded
 from alpha.core import term
 from alpha.core.dim import Dim
-from alpha.core.type_text import arrow, shape_text, type_text
-from alpha.core.types import Kind, Named, Scheme, Shape, Tensor, Type
-from alpha.diagnostics.not_yet import not_yet
+from alpha.core.type_text import shape_text, type_text
+from alpha.core.types import Element, Index, Kind, Named, Tensor
 from alpha.syntax import tree
 
 _INIT = Named("Init")
 _OPTIMIZER = Named("Optimizer")
-
-# ---- models ----------------------------------------------------------------------------------------------------------
 
 
 def declare_model(work: Work, item: tree.ModelDecl) -> dict[str, Signed]:
@@ -124,6 +120,11 @@ def _parameter(
                 )
             )
         return None
+    if isinstance(type_, Tensor) and not _trainable(type_.element):
+        work.report(
+            errors_declarations.integer_parameter(part.type.span, name.text, type_text(type_))
+        )
+        return None
     if part.initialiser is None:
         if whole:
             form = f"param {name.text} : {part.type.span.text} = zeros"
@@ -160,6 +161,13 @@ def _parameter(
     return term.ModelParameter(name.text, type_, found, name.span)
 
 
+def _trainable(element: Element) -> bool:
+    """Whether a tensor of these elements has a gradient."""
+    return not isinstance(element, Index) and not (
+        isinstance(element, Dtype) and not element.is_float
+    )
+
+
 def _function(
     work: Work, entity: ModelEntity, item: tree.ModelDecl, define: tree.Define, signed: Signed
 ) -> None:
@@ -190,133 +198,3 @@ def _function(
         whole = term.Lambda((binder,), done, span=define.span, type=signed.scheme.type)
     symbol = f"{entity.symbol}.{define.name.text}"
     work.definitions.append(term.Definition(symbol, signed.scheme, whole, define.span))
-
-
-# ---- optimizers ------------------------------------------------------------------------------------------------------
-
-_SHAPE = "s"
-_PARAMETER = Tensor(Dtype.F32, Shape((), _SHAPE))
-
-
-def declare_optimizer(work: Work, item: tree.OptimizerDecl, value: Value) -> None:
-    """The scheme of an optimizer: from its configuration to an `Optimizer`."""
-    cx = new_context(work)
-    types: list[Type] = []
-    for parameter in item.parameters:
-        if isinstance(parameter, tree.PAnnotated):
-            types.append(cx.annotation(parameter.type))
-        else:
-            form = f"optimizer {item.name.text} (config : Type)"
-            reported = work.report(
-                errors_declarations.entry_parameters(
-                    parameter.span, "optimizer", parameter.span.text, form
-                )
-            )
-            value.faulty = reported
-            return
-    value.scheme = Scheme((), arrow(tuple(types), _OPTIMIZER))
-
-
-def check_optimizer(work: Work, item: tree.OptimizerDecl, value: Value) -> None:
-    if value.faulty is not None:
-        return
-    slots: dict[str, tree.Slot] = {}
-    update: tree.Define | None = None
-    helpers: list[tree.Define] = []
-    for part in item.items:
-        name = part.name.text
-        if isinstance(part, tree.Slot):
-            if name in slots:
-                work.report(errors_names.defined_twice(part.name.span, name, slots[name].name.span))
-            slots[name] = part
-        elif isinstance(part, tree.Signature):
-            work.report(not_yet("a signature inside an optimizer", part.span))
-        elif name == "update":
-            if update is not None:
-                work.report(errors_names.defined_twice(part.name.span, name, update.name.span))
-            update = part
-        else:
-            helpers.append(part)
-    if update is None:
-        form = "update t p g = { p = ... }"
-        work.report(
-            errors_declarations.missing_entry(
-                item.name.span, "optimizer", item.name.text, "update", form
-            )
-        )
-        return
-    if len(update.parameters) != 3:
-        work.report(
-            errors_declarations.entry_parameters(
-                update.name.span, "optimizer", "update", "update t p g = ..."
-            )
-        )
-        return
-    _optimizer(work, item, value, slots, update, helpers)
-
-
-def _optimizer(
-    work: Work,
-    item: tree.OptimizerDecl,
-    value: Value,
-    slots: dict[str, tree.Slot],
-    update: tree.Define,
-    helpers: list[tree.Define],
-) -> None:
-    cx = new_context(work)
-    cx.variables.kinds[_SHAPE] = Kind.SHAPE
-    names: Names = {}
-    binders: list[term.Pattern] = []
-    assert value.scheme is not None
-    configuration: list[Type] = []
-    for parameter in item.parameters:
-        unknown = cx.solver.type(parameter.span)
-        configuration.append(unknown)
-        made = pattern(cx, parameter, unknown, names)
-        require_total(cx, made, parameter)
-        binders.append(made)
-    for name, entry in names.items():
-        cx.claim(name, entry.span)
-    cx.locals = {**cx.locals, **names}
-    initial: list[tuple[str, term.Term]] = []
-    for name, slot in slots.items():
-        blame = Blame(slot.name.span, "a slot starts from an `Init`")
-        initial.append((name, cx.check(slot.value, _INIT, blame)))
-    symbol = f"{value.symbol}.Update"
-    record = RecordEntity(symbol, ((_SHAPE, Kind.SHAPE),), update.name.span)
-    record.fields = {**dict.fromkeys(slots, _PARAMETER), "p": _PARAMETER}
-    work.registry.records[symbol] = record
-    work.types.append(term.RecordType(symbol, record.parameters, tuple(record.fields.items())))
-    inner: Names = {n: Variable(_PARAMETER, s.name.span) for n, s in slots.items()}
-    parameters: list[term.Pattern] = [term.Bind(n, _PARAMETER) for n in slots]
-    types: tuple[Type, ...] = (Named("Tick"), _PARAMETER, _PARAMETER)
-    for node, type_ in zip(update.parameters, types, strict=True):
-        made = pattern(cx, node, type_, inner)
-        require_total(cx, made, node)
-        parameters.append(made)
-    result = Named(symbol, (Shape((), _SHAPE),))
-    body = update.body
-    if helpers:
-        lets = tuple(tree.LetFn(h.name, h.parameters, h.body, span=h.span) for h in helpers)
-        body = tree.Body((*lets, *body.lets), body.value, span=body.span)
-    with cx.binding(inner):
-        blame = Blame(update.name.span, "`update` gives every slot and the parameter `p`")
-        found = cx.check(body, result, blame)
-    every = (*binders, *parameters)
-    whole_types = (*configuration, *[_PARAMETER for _ in slots], *types)
-    type_ = arrow(whole_types, result)
-    whole = term.Lambda(every, found, span=update.span, type=type_)
-    starts = term.TupleTerm(tuple([t for _, t in initial]), span=update.span, type=_INIT)
-    done = finish(cx, term.TupleTerm((whole, starts), span=update.span, type=_INIT))
-    if done is None:
-        return
-    assert isinstance(done, term.TupleTerm)
-    made_update, made_slots = done.items
-    assert isinstance(made_update, term.Lambda) and isinstance(made_slots, term.TupleTerm)
-    count = len(binders)
-    pairs = tuple(zip(slots, made_slots.items, strict=True))
-    work.optimizers.append(
-        term.Optimizer(
-            value.symbol, made_update.parameters[:count], pairs, _SHAPE, made_update, item.span
-        )
-    )
