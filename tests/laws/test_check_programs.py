@@ -11,6 +11,7 @@ from checking import check_text, codes
 RIGHT = {
     "literals take the dtype of their context": "half : f32\nhalf = 1 / 2\n\nbyte : u8\nbyte = 255",
     "arithmetic of literals is a literal": "scale : Tensor f32 [n] -> Tensor f32 [n]\nscale x = 2 * 3 * x + 1 - 4 / 2",
+    "a cast of a literal has its dtype at once": "f : f32 -> f32\nf x = x + cast f32 (cast u8 0.5 + 250) * cast f32 (abs (cast i32 3.25) * 7)",
     "an integer is a count": "limit : Amount\nlimit = 3",
     "amounts multiply with whole numbers": "size : Int -> Amount\nsize n = n * 4 KiB / 2",
     "units of results": "time : Seconds\ntime = 24 GiB / 841 GB/s",

@@ -98,6 +98,9 @@ def cast(form: Form) -> term.Term:
     def attempt(default: bool = False) -> bool:
         item = cx.solver.head(parameter)
         if cx.is_open(item):
+            if cx.solver.literal(item):
+                # A literal is a scalar whatever its dtype: what waits for the result need not wait for that.
+                cx.unify(result, scalar(target), span)
             if not default or not cx.solver.literal(item):
                 return False
             cx.unify(item, INT if cx.solver.literal(item) == "int" else scalar(Dtype.F32), span)
