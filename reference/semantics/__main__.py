@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 
 from semantics import train
-from semantics.data import read_examples
+from semantics.data import read_examples, read_weights
 
 
 def main() -> None:
@@ -29,7 +29,11 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="where the checkpoint is written")
     options = parser.parse_args()
     description = json.loads(options.description.read_text("utf-8"))
-    run = train.start(description, read_examples(description, options.folder))
+    run = train.start(
+        description,
+        read_examples(description, options.folder),
+        read_weights(description, options.folder),
+    )
     while run.step < options.steps:
         train.advance(run, min(50, options.steps - run.step))
         print(f"step {run.step}  loss {run.losses[-1]}")

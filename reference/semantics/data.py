@@ -1,11 +1,13 @@
 """The examples of a described system, read from its files as section 17 of the language page says.
 
 This reads of a description's `data`: `source`, `files`, `header`, and of each field `name`, `type`, `file` (a place in
-`files`) and what its source needs: `columns` (csv), `first` and `stride` (bytes).
+`files`) and what its source needs: `columns` (csv), `first` and `stride` (bytes). Of `start`: `file`, and
+`tensors` from each parameter to its name in the file.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -84,4 +86,20 @@ def _idx(path: Path) -> Array:
 
 def _npy(path: Path) -> Array:
     found: Array = numpy.load(path, allow_pickle=False)
+    return found
+
+
+def read_weights(description: Mapping[str, Any], folder: Path) -> dict[str, Array]:
+    """The parameters, by path, of the safetensors file that `start` of a description names; none for a fresh start."""
+    start = description.get("start")
+    if start is None:
+        return {}
+    content = (folder / start["file"]).read_bytes()
+    begin = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:begin])
+    found = {}
+    for parameter, name in start["tensors"].items():
+        first, last = header[name]["data_offsets"]
+        values = numpy.frombuffer(content[begin + first : begin + last], "<f4")
+        found[parameter] = values.reshape(header[name]["shape"])
     return found

@@ -16,12 +16,18 @@ from semantics.numerics import Array, narrow
 def evaluate(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """The outputs of a graph by name. `inputs` holds an array for every input, of the dtype `STORAGE` says."""
     values: list[Array] = []
+    results: dict[int, list[Array]] = {}
     with numpy.errstate(all="ignore"):
-        for node in graph.nodes:
+        for number, node in enumerate(graph.nodes):
+            operands = [values[place] for place in node.operands]
             if node.operation == "input":
                 value = inputs[node.attributes["name"]]
+            elif node.operation == "loop":
+                results[number] = turns(node, operands)
+                value = False
+            elif node.operation == "result":
+                value = results[node.operands[0]][node.attributes["place"]]
             else:
-                operands = [values[place] for place in node.operands]
                 types = [graph.nodes[place].type for place in node.operands]
                 value = apply(node, operands, types)
             values.append(numpy.asarray(value, dtype=STORAGE[node.type.dtype]))
@@ -30,6 +36,31 @@ def evaluate(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
                     f"{node.operation} gave {values[-1].shape} where {node.type.shape} is stated"
                 )
     return {name: values[place] for name, place in graph.outputs}
+
+
+def turns(node: Node, operands: list[Array]) -> list[Array]:
+    """The results of a loop: its body is evaluated once a turn, each on what the turn before carried over.
+
+    The inputs of the body are the index, carried values, rows of slices, outer values; its outputs are the carried
+    values for the next turn, then values that are kept, as rows in the order of the index.
+    """
+    body = node.body
+    if body is None:
+        raise ValueError("a loop without a body")
+    count, carried, slices = (node.attributes[key] for key in ("count", "carried", "slices"))
+    names = [name for name, _ in body.inputs]
+    state = operands[:carried]
+    kept: dict[int, list[Array]] = {}
+    for index in reversed(range(count)) if node.attributes["backward"] else range(count):
+        rows = [operand[index] for operand in operands[carried : carried + slices]]
+        values = [numpy.uint32(index), *state, *rows, *operands[carried + slices :]]
+        outputs = list(evaluate(body, dict(zip(names, values, strict=True))).values())
+        state = outputs[:carried]
+        kept[index] = outputs[carried:]
+    return [
+        *state,
+        *(numpy.stack(rows) for rows in zip(*(kept[i] for i in range(count)), strict=True)),
+    ]
 
 
 def apply(node: Node, operands: list[Array], types: list[Type]) -> Any:

@@ -19,25 +19,29 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Node:
+    """`body` is what a `loop` repeats; its attributes are `count`, `carried`, `slices`, `backward`."""
+
     operation: str
     operands: tuple[int, ...]
     attributes: Mapping[str, Any]
     type: Type
+    body: Graph | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes in order of evaluation; outputs name places among them."""
+    """Nodes in order of evaluation; outputs and the signature name places among them."""
 
     name: str
     nodes: tuple[Node, ...]
     outputs: tuple[tuple[str, int], ...]
+    signature: tuple[int, ...]
 
     @property
     def inputs(self) -> tuple[tuple[str, Type], ...]:
-        return tuple(
-            (node.attributes["name"], node.type) for node in self.nodes if node.operation == "input"
-        )
+        """Name and type of each input, in order."""
+        given = [self.nodes[place] for place in self.signature]
+        return tuple((node.attributes["name"], node.type) for node in given)
 
 
 def read_type(text: str) -> Type:
@@ -50,19 +54,36 @@ def read_type(text: str) -> Type:
 
 
 def read_graph(text: str) -> Graph:
+    """The graph of a text. The body of a loop is the text of a graph, four places further in, below its line."""
     lines = text.splitlines()
     nodes: list[Node] = []
     outputs: list[tuple[str, int]] = []
-    for line in (line.strip() for line in lines[1:]):
+    signature: tuple[int, ...] | None = None
+    place = 1
+    while place < len(lines):
+        line = lines[place].strip()
+        below = place + 1
+        while below < len(lines) and lines[below].startswith("    "):
+            below += 1
+        body = "\n".join(inner[4:] for inner in lines[place + 1 : below])
+        place = below
         if line.startswith("output "):
-            name, _, place = line[len("output ") :].partition(" = ")
-            outputs.append((name, int(place[1:])))
+            name, _, output = line[len("output ") :].partition(" = ")
+            outputs.append((name, int(output[1:])))
+        elif line.startswith("inputs "):
+            signature = _places(line[len("inputs ") :])
         elif line.startswith("%"):
-            nodes.append(_node(line))
-    return Graph(lines[0].split()[1], tuple(nodes), tuple(outputs))
+            nodes.append(_node(line, read_graph(body) if body else None))
+    if signature is None:
+        signature = tuple(n for n, node in enumerate(nodes) if node.operation == "input")
+    return Graph(lines[0].split()[1], tuple(nodes), tuple(outputs), signature)
 
 
-def _node(line: str) -> Node:
+def _places(written: str) -> tuple[int, ...]:
+    return tuple(int(item.strip()[1:]) for item in written.split(",") if item.strip())
+
+
+def _node(line: str, body: Graph | None) -> Node:
     _, _, rest = line.partition(" = ")
     rest, _, type_ = rest.rpartition(" : ")
     attributes: dict[str, Any] = {}
@@ -70,8 +91,7 @@ def _node(line: str) -> Node:
         rest, _, written = rest.partition(" {")
         attributes = _attributes(written[:-1])
     operation, _, operands = rest.partition(" ")
-    places = tuple(int(item.strip()[1:]) for item in operands.split(",") if item.strip())
-    return Node(operation, places, attributes, read_type(type_))
+    return Node(operation, _places(operands), attributes, read_type(type_), body)
 
 
 def _attributes(written: str) -> dict[str, Any]:

@@ -70,10 +70,16 @@ class Run:
         return found
 
 
-def start(description: Mapping[str, Any], rows: Mapping[str, Array]) -> Run:
-    """The state before step 1."""
+def start(
+    description: Mapping[str, Any],
+    rows: Mapping[str, Array],
+    weights: Mapping[str, Array] | None = None,
+) -> Run:
+    """The state before step 1. `weights` are the parameters by path where the policy starts from a file."""
     run = Run(description, rows, {})
     run.state = evaluate(run.graph("initial"), {})
+    for path, values in (weights or {}).items():
+        run.state[f"net.{path}"] = values
     for place, rule in enumerate(description["stop"]):
         if rule["kind"] == "Plateau":
             run.plateaus[place] = (INFINITY_BITS, 0)

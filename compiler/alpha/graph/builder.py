@@ -34,6 +34,10 @@ class Builder:
         self._inputs[name] = node
         return node
 
+    def placeholder(self, type_: TensorType, span: Span | None = None) -> Node:
+        """A tensor that one turn of a loop is given; `loops.close` makes an input of the loop's body of it."""
+        return self._node("input", (), (("name", "placeholder"),), type_, span)
+
     def constant(self, value: int | float | bool, dtype: Dtype, span: Span | None = None) -> Node:
         """A known scalar. Floats are rounded to the nearest value of `dtype`; integers must be exact (E0402)."""
         return self._node(
@@ -87,6 +91,11 @@ class Builder:
             self._node("result", (node,), (("place", place),), type_, span)
             for place, type_ in enumerate(loop.results)
         )
+
+    def mark(self, behind: int = -1) -> int:
+        """A serial that every node made from now on has or exceeds, and none made before; it lies behind `behind`."""
+        self._serial = max(self._serial, behind + 1)
+        return self._serial
 
     def graph(self, name: str, outputs: Sequence[tuple[str, Node]]) -> Graph:
         """The function of all inputs made so far that computes `outputs`."""

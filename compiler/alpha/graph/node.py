@@ -91,8 +91,10 @@ class Loop:
     def results(self) -> tuple[TensorType, ...]:
         """The type of every result."""
         types = [node.type for _, node in self.body.outputs]
-        rows = [
-            TensorType(type_.dtype, (self.count, *type_.shape), type_.bound)
-            for type_ in types[self.carried :]
-        ]
+        rows = [rows_of(type_, self.count) for type_ in types[self.carried :]]
         return (*types[: self.carried], *rows)
+
+
+def rows_of(type_: TensorType, count: int) -> TensorType:
+    """The type of `count` values of `type_` under one another, along a new leading axis."""
+    return TensorType(type_.dtype, (count, *type_.shape), type_.bound)

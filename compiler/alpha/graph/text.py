@@ -7,9 +7,19 @@
       %3 = mul %0, %2 : f32[3]
       output loss = %3
 
+A loop says its record in place of attributes, and its body stands below it, as the text of a graph four places in:
+
+      %4 = loop %3 {backward = false, carried = 1, count = 3, slices = 0} : bool[]
+        graph body
+          %0 = input {name = "index"} : u32[]
+          %1 = input {name = "carried.0"} : f32[3]
+          %2 = neg %1 : f32[3]
+          output carried.0 = %2
+      %5 = result %4 {place = 0} : f32[3]
+
 Nodes are numbered from 0 in the order of their serials; inputs that nothing uses are listed too. Floats are
 hexadecimal, so every value survives; integers are decimal, texts JSON, tuples bracketed. Spans are not part of the
-text.
+text, but `places` adds them as comments, which begin with two hyphens and are skipped when the text is read.
 """
 
 from __future__ import annotations
@@ -21,18 +31,25 @@ from collections.abc import Iterator
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.graph.errors import GraphFault
-from alpha.graph.node import Attribute, Graph, Node
+from alpha.graph.node import Attribute, Graph, Loop, Node
 
 
-def to_text(graph: Graph) -> str:
-    """The text of a graph. Equal graphs have equal texts, whatever their serials."""
+def to_text(graph: Graph, places: bool = False) -> str:
+    """The text of a graph. Equal graphs have equal texts, whatever their serials.
+
+    With `places`, each node that the source shows has its place and its expression behind it, as a comment.
+    """
     nodes = list(graph.nodes())
     seen = set(nodes)
     nodes.extend(node for node in graph.inputs if node not in seen)
     nodes.sort(key=lambda node: node.serial)
     numbers = {node: number for number, node in enumerate(nodes)}
     lines = [f"graph {graph.name}"]
-    lines.extend(_line(node, numbers) for node in nodes)
+    for node in nodes:
+        line = _line(node, numbers)
+        lines.append(f"{line:<{COMMENT_COLUMN}}{_place(node)}".rstrip() if places else line)
+        if node.loop is not None:
+            lines.extend(f"    {line}" for line in to_text(node.loop.body, places).splitlines())
     order = [numbers[node] for node in graph.inputs]
     if order != sorted(order):
         lines.append(f"  inputs {', '.join(f'%{number}' for number in order)}")
@@ -44,9 +61,33 @@ def _line(node: Node, numbers: dict[Node, int]) -> str:
     operands = "".join(
         f"{',' if place else ''} %{numbers[operand]}" for place, operand in enumerate(node.operands)
     )
-    attributes = ", ".join(f"{name} = {_attribute(value)}" for name, value in node.attributes)
+    stated = _record(node.loop) if node.loop is not None else node.attributes
+    attributes = ", ".join(f"{name} = {_attribute(value)}" for name, value in stated)
     braces = f" {{{attributes}}}" if attributes else ""
     return f"  %{numbers[node]} = {node.operation}{operands}{braces} : {node.type}"
+
+
+COMMENT_COLUMN = 64
+LONGEST_COMMENT = 48
+
+
+def _place(node: Node) -> str:
+    """A comment with the place of a node and the beginning of its expression."""
+    if node.span is None:
+        return ""
+    text = " ".join(node.span.text.split())
+    if len(text) > LONGEST_COMMENT:
+        text = text[: LONGEST_COMMENT - 3] + "..."
+    return f" -- {node.span}  {text}".rstrip()
+
+
+def _record(loop: Loop) -> tuple[tuple[str, Attribute], ...]:
+    return (
+        ("backward", loop.backward),
+        ("carried", loop.carried),
+        ("count", loop.count),
+        ("slices", loop.slices),
+    )
 
 
 def _attribute(value: Attribute) -> str:
@@ -61,6 +102,9 @@ def _attribute(value: Attribute) -> str:
     return str(value)
 
 
+BODY = "    "
+"""What stands before a line of a loop's body, beyond what stands before the loop's own."""
+
 _TOKEN = re.compile(
     r"\s*(?:(?P<float>-?0x[0-9a-f]\.[0-9a-f]+p[+-]\d+|-?inf|nan)|(?P<number>-?\d+)"
     r'|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[A-Za-z_][A-Za-z_0-9.]*)|(?P<mark>[][{}=,:%<>]))'
@@ -69,13 +113,27 @@ _TOKEN = re.compile(
 
 def parse(text: str) -> Graph:
     """The graph of a text form. A malformed text is `GraphFault` with the line."""
-    header, *lines = text.rstrip("\n").split("\n")
+    return _parse(text.rstrip("\n").split("\n"), 1)
+
+
+def _parse(text: list[str], first: int) -> Graph:
+    """The graph of these lines, of which the first has the number `first`."""
+    header, *lines = text
     if not header.startswith("graph "):
-        raise GraphFault("line 1: a graph starts with `graph NAME`")
+        raise GraphFault(f"line {first}: a graph starts with `graph NAME`")
     nodes: list[Node] = []
     outputs: list[tuple[str, Node]] = []
     inputs: tuple[Node, ...] | None = None
-    for number, line in enumerate(lines, 2):
+    below = 0
+    for place, line in enumerate(lines):
+        if place < below:
+            continue
+        below = place + 1
+        while below < len(lines) and lines[below].startswith(BODY):
+            below += 1
+        body = [inner[len(BODY) :] for inner in lines[place + 1 : below]]
+        number = first + 1 + place
+        inner = _parse(body, number + 1) if body else None
         try:
             reader = _Line(line, nodes)
             if line.startswith("  output "):
@@ -87,8 +145,11 @@ def parse(text: str) -> Graph:
                 reader.take("inputs")
                 inputs = reader.references()
             else:
-                nodes.append(reader.node())
+                nodes.append(reader.node(inner))
+                inner = None
             reader.finish()
+            if inner is not None:
+                raise GraphFault("only a loop has a body")
         except (GraphFault, ValueError, IndexError, KeyError) as fault:
             raise GraphFault(f"line {number}: {fault}: {line.strip()}") from fault
     if inputs is None:
@@ -132,7 +193,7 @@ class _Line:
                 self.take()
         return tuple(found)
 
-    def node(self) -> Node:
+    def node(self, body: Graph | None) -> Node:
         self.take("%")
         number = int(self.take())
         if number != len(self._nodes):
@@ -151,7 +212,13 @@ class _Line:
                     self.take()
             self.take("}")
         self.take(":")
-        return Node(number, operation, operands, tuple(attributes), self._type(), None)
+        loop: Loop | None = None
+        if operation == "loop":
+            loop = _loop(dict(attributes), body)
+            attributes = []
+        elif body is not None:
+            raise GraphFault("only a loop has a body")
+        return Node(number, operation, operands, tuple(attributes), self._type(), None, loop)
 
     def _value(self) -> Attribute:
         if self._peek() == "[":
@@ -194,9 +261,22 @@ class _Line:
         return TensorType(Dtype.I32 if bound is not None else Dtype(name), tuple(shape), bound)
 
 
+def _loop(stated: dict[str, Attribute], body: Graph | None) -> Loop:
+    match stated, body:
+        case {
+            "backward": bool(backward),
+            "carried": int(carried),
+            "count": int(count),
+            "slices": int(slices),
+        }, Graph():
+            return Loop(count, carried, slices, body, backward)
+        case _:
+            raise GraphFault("a loop states its turns and has a body")
+
+
 def _tokens(line: str) -> Iterator[tuple[str, str]]:
     place = 0
-    while line[place:].strip():
+    while line[place:].strip() and not line[place:].lstrip().startswith("--"):
         match = _TOKEN.match(line, place)
         if match is None:
             raise GraphFault(f"{line[place:].strip()[0]!r} starts no token")

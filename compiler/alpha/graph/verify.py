@@ -8,6 +8,10 @@ Each law is one entry of `LAWS`, read from top to bottom:
 4. `leaves`: constants are scalars whose value is exactly one of the dtype; sizes are at least 1.
 5. `named`: the inputs of the graph are exactly the input nodes it uses and some unused ones, each name once; output
    names are distinct.
+6. `loops`: a `loop` node, and no other, holds a loop; `result` nodes alone use it. Its turns are one or more. The first
+   input of the body is the index, the operands have the types of the others (those of slices with one more leading
+   axis, of the turns), and what is carried has the same type after a turn as before. A result has a place and that
+   place's type. The body keeps these laws too, and shares no node with the graph around it.
 """
 
 from __future__ import annotations
@@ -17,7 +21,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from alpha.graph.builder import exact
 from alpha.graph.errors import GraphFault, OperationError
-from alpha.graph.node import Graph, Node
+from alpha.graph.loops import INDEX
+from alpha.graph.node import Graph, Loop, Node, rows_of
 from alpha.graph.ops import TABLE
 
 
@@ -29,12 +34,11 @@ def verify(graph: Graph, *, primitive: bool = False) -> None:
     for name, law in LAWS:
         for fault in law(graph, nodes):
             raise GraphFault(f"graph `{graph.name}` breaks the law `{name}`: {fault}")
-    if primitive:
-        for node in nodes:
-            if not TABLE[node.operation].primitive:
-                raise GraphFault(
-                    f"graph `{graph.name}` still holds the composite `{node.operation}`"
-                )
+    for node in nodes:
+        if node.loop is not None:
+            verify(node.loop.body, primitive=primitive)
+        if primitive and not TABLE[node.operation].primitive:
+            raise GraphFault(f"graph `{graph.name}` still holds the composite `{node.operation}`")
 
 
 def _known(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
@@ -44,7 +48,7 @@ def _known(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
             yield f"no operation {node.operation!r}"
         elif tuple(name for name, _ in node.attributes) != tuple(sorted(row.attributes)):
             yield f"`{node.operation}` with the attributes {node.attributes}"
-        elif row.leaf and node.operands:
+        elif row.leaf and node.operands and node.operation not in ("loop", "result"):
             yield f"`{node.operation}` with operands"
 
 
@@ -108,6 +112,58 @@ def _named(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
         yield f"the outputs are {outputs}"
 
 
+def _loops(graph: Graph, nodes: Sequence[Node]) -> Iterator[str]:
+    here = set(nodes)
+    for node in nodes:
+        if (node.loop is not None) != (node.operation == "loop"):
+            yield f"%{node.serial} `{node.operation}` holds {'no' if node.loop is None else 'a'} loop"
+        elif node.loop is not None:
+            yield from (f"%{node.serial} {fault}" for fault in _loop(node, node.loop, here))
+        if node.operation == "result":
+            yield from (f"%{node.serial} {fault}" for fault in _result(node))
+        elif any(operand.operation == "loop" for operand in node.operands):
+            yield f"%{node.serial} `{node.operation}` uses a loop as a value"
+    if any(node.operation == "loop" for _, node in graph.outputs):
+        yield "a loop is an output"
+
+
+def _loop(node: Node, loop: Loop, here: set[Node]) -> Iterator[str]:
+    if loop.count < 1 or loop.carried < 0 or loop.slices < 0:
+        yield f"states {loop.count} turns, {loop.carried} carried values and {loop.slices} slices"
+        return
+    inputs = [input_.type for input_ in loop.body.inputs]
+    outputs = [output.type for _, output in loop.body.outputs]
+    if len(inputs) != len(node.operands) + 1 or inputs[0] != INDEX:
+        yield f"has {len(node.operands)} operands for the inputs {', '.join(map(str, inputs))}"
+        return
+    if len(inputs) <= loop.carried + loop.slices or len(outputs) < loop.carried:
+        yield "has fewer inputs or outputs than it states"
+        return
+    for place, (operand, given) in enumerate(zip(node.operands, inputs[1:], strict=True)):
+        sliced = loop.carried <= place < loop.carried + loop.slices
+        expected = rows_of(given, loop.count) if sliced else given
+        if operand.type != expected:
+            yield f"has the operand {place} of type {operand.type}, where {expected} is read"
+    for place, output in enumerate(outputs[: loop.carried]):
+        if output != inputs[1 + place]:
+            yield f"carries {output} from {inputs[1 + place]}"
+    body = {*loop.body.inputs, *loop.body.nodes()}
+    if not here.isdisjoint(body):
+        yield "shares a node with its body"
+
+
+def _result(node: Node) -> Iterator[str]:
+    place = node.attribute("place")
+    if len(node.operands) != 1 or node.operands[0].loop is None:
+        yield "is the result of no loop"
+        return
+    results = node.operands[0].loop.results
+    if not isinstance(place, int) or not 0 <= place < len(results):
+        yield f"is the result {place} of {len(results)}"
+    elif node.type != results[place]:
+        yield f"states {node.type} and is {results[place]}"
+
+
 Law = Callable[[Graph, Sequence[Node]], Iterator[str]]
 LAWS: tuple[tuple[str, Law], ...] = (
     ("known", _known),
@@ -115,4 +171,5 @@ LAWS: tuple[tuple[str, Law], ...] = (
     ("typed", _typed),
     ("leaves", _leaves),
     ("named", _named),
+    ("loops", _loops),
 )

@@ -1,4 +1,4 @@
-"""Inputs, constants, and the operation that stops a gradient."""
+"""Inputs, constants, loops, and the operation that stops a gradient."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ def _stopped(use: Use, g: Term) -> Sequence[Term | None]:
 ROWS: tuple[Operation, ...] = (
     Operation("input", "a named tensor from outside", _stated, ("name",), leaf=True),
     Operation("constant", "one known number", _stated, ("value",), leaf=True),
+    Operation(
+        "loop", "a body that is evaluated once a turn (`graph.node.Loop`)", _stated, leaf=True
+    ),
+    Operation("result", "result `place` of a loop", _stated, ("place",), leaf=True),
     Operation(
         "stopGradient", "x, with no gradient", _identity, expansion=_operand, gradient=_stopped
     ),

@@ -14,16 +14,23 @@ from alpha.graph.formula import Term
 from alpha.graph.node import Graph, Node
 from alpha.graph.ops import TABLE, Use
 from alpha.graph.passes.record import Pass
-from alpha.graph.rewrite import copy, rebuild
+from alpha.graph.rewrite import copy, inside, rebuild
 
 NARROW = (Dtype.BF16, Dtype.F16)
 
 
 def expand(graph: Graph) -> Graph:
     """Until nothing is left to expand; an expansion may hold composites, but never itself."""
-    while any(_expands(node) for node in graph.nodes()):
-        graph = rebuild(graph, _rule)
+    while _remains(graph):
+        graph = rebuild(graph, _rule, inside(expand))
     return graph
+
+
+def _remains(graph: Graph) -> bool:
+    return any(
+        _remains(node.loop.body) if node.loop is not None else _expands(node)
+        for node in graph.nodes()
+    )
 
 
 def _widens(node: Node) -> bool:
