@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check bless bench docs clean
+.PHONY: help setup demo test test-fast check bless bench fuzz docs clean
 
 help:
 	@echo "make setup      make .venv and install Alpha into it"
@@ -18,6 +18,7 @@ help:
 	@echo "make check      format, lint, types, layers and locks"
 	@echo "make bless      rewrite the expectations of the pages in tests/spec"
 	@echo "make bench      time the compiler and what it builds"
+	@echo "make fuzz       build 2,000 random packages for every host and compare their bits"
 	@echo "make docs       rewrite the generated pages of docs/, and build the site in build/site"
 	@echo "make clean      remove .venv and build/"
 
@@ -57,12 +58,15 @@ bless: $(STAMP)
 bench: $(STAMP)
 	@$(BIN)/python -m bench
 
+fuzz: $(STAMP)
+	@$(BIN)/python -m fuzz
+
 docs: $(STAMP)
 	@$(BIN)/python -m generated_docs
 	@$(BIN)/mkdocs build --strict --quiet
 	@echo "wrote build/site/index.html"
 
-bench docs: export PYTHONPATH := tests
+bench docs fuzz: export PYTHONPATH := tests:reference
 
 clean:
 	@rm -rf $(VENV) build
