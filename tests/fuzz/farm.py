@@ -12,7 +12,7 @@ from pathlib import Path
 from alpha import __version__
 from alpha.admission import admit
 from alpha.check.source_roots import SourceRoots
-from alpha.codegen.worker import Worker
+from alpha.codegen.workers import Workers
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.diagnostics.render import render_all
 from alpha.driver.cache import Cache
@@ -45,11 +45,11 @@ class Farm:
         self.folder = folder
         self.emulator = emulator
         self.cache = Cache(folder / "cache")
-        self.worker = Worker(folder / "crashes")
+        self.workers = Workers(folder / "crashes")
         self.runtime = RuntimeObject(self.cache, folder / "crashes")
 
     def close(self) -> None:
-        self.worker.close()
+        self.workers.close()
         self.runtime.close()
 
     def compare(self, package: Package, name: str) -> int:
@@ -96,7 +96,7 @@ class Farm:
     def _session(self, folder: Path) -> Session:
         return Session(
             folder, SourceRoots.open(folder), Diagnostics(), self.cache,
-            _worker=self.worker, _runtime=self.runtime,
+            _workers=self.workers, _runtime=self.runtime,
         )  # fmt: skip
 
     def _built(self, folder: Path, target: str) -> tuple[Path, dict[str, object]]:
