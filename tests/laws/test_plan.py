@@ -63,6 +63,7 @@ def system_of(
         predict_output=None,
         graphs=tuple(graphs),
         data=Data("csv", (DataFile("data.csv", "", 0),), 0, 0, (), CsvLayout(False, ())),
+        weights=None,
         batch=1,
         steps=1,
         seed=0,

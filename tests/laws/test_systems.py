@@ -183,7 +183,7 @@ class TestWrongPolicies:
             ('"Tiny/rows.csv"', '"../rows.csv"', "E0901"),
             ("columns = [0, 1]", "columns = [0]", "E0903"),
             ("header = True", "header = False", "E0904"),
-            ("holdOut    = 2", 'start = Weights { file = "w", rename = [] }', "E0011"),
+            ("holdOut    = 2", 'start = Weights { file = "w", rename = [] }', "E0901"),
             ("normal 0.5", "glorot", "E0421"),
             ("holdOut    = 2", "batch2 = 2", "E0710"),
         ],

@@ -9,7 +9,7 @@ from alpha.base.dtype import Dtype
 from alpha.core.term import Amount
 from alpha.evaluate.models import Parameter
 from alpha.evaluate.policies import Settings
-from alpha.evaluate.system import CsvLayout, Data, Tensor, WindowLayout
+from alpha.evaluate.system import CsvLayout, Data, Tensor, Weights, WindowLayout
 from alpha.evaluate.values import Initialiser, ListValue, Record, Scalar, TupleValue, Value, Variant
 from alpha.graph.ieee import nearest
 from alpha.graph.node import Graph
@@ -54,10 +54,12 @@ def plain(value: Value) -> Json:
             raise TypeError(f"{type(value).__name__} has no canonical text")
 
 
-def policy(settings: Settings, rate: Graph) -> str:
+def policy(settings: Settings, rate: Graph, weights: Weights | None) -> str:
     """Without what may differ when a run is resumed: steps, checkpoint, report, stop and mayMove."""
+    started: dict[str, Json] = {} if weights is None else {"weights": weights.file.digest}
     return text(
         {
+            **started,
             "batch": settings.batch,
             "bundle": settings.bundle,
             "evaluateEvery": settings.evaluate_every,

@@ -22,6 +22,7 @@ def describe(system: System) -> dict[str, Json]:
         "predictOutput": _type(system.predict_output),
         "graphs": {graph.name: to_text(graph) for graph in system.graphs},
         "data": _data(system.data),
+        "start": _start(system),
         "batch": system.batch,
         "steps": system.steps,
         "seed": system.seed,
@@ -84,6 +85,18 @@ def _data(data: Data) -> Json:
         "training": data.training,
         "header": isinstance(layout, CsvLayout) and layout.header,
         "fields": fields,
+    }
+
+
+def _start(system: System) -> Json:
+    """The file that the parameters are read from, and the name there of each; null for a fresh start."""
+    if system.weights is None:
+        return None
+    names = zip(system.parameters, system.weights.names, strict=True)
+    return {
+        "file": system.weights.file.path,
+        "digest": system.weights.file.digest,
+        "tensors": {parameter.name: name for parameter, name in names},
     }
 
 

@@ -121,6 +121,19 @@ class Data:
 
 
 @record
+class Weights:
+    """The parameters that a run starts from. `content` is the whole file, checked.
+
+    For each, in parameter order: its name in the file, and where its bytes begin there.
+    """
+
+    file: DataFile
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    content: bytes = field(compare=False, repr=False)
+
+
+@record
 class Checkpoint:
     every: int
     keep: int
@@ -163,6 +176,7 @@ class System:
     predict_output: TensorType | None
     graphs: tuple[Graph, ...]
     data: Data
+    weights: Weights | None
     batch: int
     steps: int
     seed: int

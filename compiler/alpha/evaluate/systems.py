@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.diagnostics.diagnostic import Refused
-from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate import canonical, system_errors
 from alpha.evaluate.data import load
 from alpha.evaluate.files import FileAccess
 from alpha.evaluate.learners import SCALAR, Trainer, output_type
 from alpha.evaluate.machine import Machine
 from alpha.evaluate.policies import Settings, settings
+from alpha.evaluate.source_files import SourceFiles
 from alpha.evaluate.staging import Staging
 from alpha.evaluate.system import System
 from alpha.evaluate.values import Staged
+from alpha.evaluate.weights import load as load_weights
 from alpha.graph.node import Graph
 
 
@@ -22,13 +23,13 @@ def make_system(
 ) -> System:
     """The system of the policy `symbol`; `batch` replaces the policy's own."""
     chosen = settings(machine, symbol, batch)
-    if chosen.start.name != "Fresh":
-        raise Refused(not_yet("starting from `Weights`", chosen.place("start")))
     trainer = Trainer.of(machine, chosen.learner, chosen.batch, symbol)
     _check_names(trainer, chosen)
     module = machine.index.home[symbol]
     fields = trainer.batch_fields()
     data = load(files, module, chosen, fields)
+    access = SourceFiles(files, module, chosen.place("start"))
+    weights = load_weights(chosen.start, access, trainer.net_tensors())
     rate = rate_graph(machine, chosen, symbol)
     predict = trainer.predict()
     learned = (trainer.step(), trainer.evaluate(), *((predict,) if predict else ()))
@@ -43,6 +44,7 @@ def make_system(
         predict_output=output_type(predict),
         graphs=(trainer.initial(chosen.seed), rate, *learned),
         data=data,
+        weights=weights,
         batch=chosen.batch,
         steps=chosen.steps,
         seed=chosen.seed,
@@ -54,7 +56,7 @@ def make_system(
         report=chosen.report,
         stop=chosen.stop,
         may_move=chosen.may_move,
-        policy_text=canonical.policy(chosen, rate),
+        policy_text=canonical.policy(chosen, rate, weights),
         learner_text=canonical.learner(chosen.learner, trainer.parameters, trainer.slots, learned),
         data_text=canonical.data(data, fields),
         span=chosen.span,

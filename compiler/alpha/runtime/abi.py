@@ -80,6 +80,10 @@ SYSTEM = Record(
         ("file_count", "number"),
         ("data_header", "number"),  # 1 if the first row of the csv file names columns
         ("data_columns", "number"),  # numbers in its rows that some field reads, at least
+        ("weights", "address"),  # bundled ones, else 0
+        ("weights_place", "number"),  # else of their file, in the memory of what was read
+        ("weights_copies", "address"),  # from there to the parameters
+        ("weights_count", "number"),
         ("tests", "address"),  # of a program that runs tests and has no policy
         ("test_count", "number"),
     ),

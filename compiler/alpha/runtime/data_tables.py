@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
+from alpha.base.dtype import TensorType
 from alpha.base.record import record
-from alpha.evaluate.system import ArrayLayout, CsvLayout, Data, System
+from alpha.evaluate.system import ArrayLayout, CsvLayout, DataFile, System
 from alpha.plan.arena import rounded
 from alpha.plan.plan import ProgramPlan
 from alpha.runtime import abi
@@ -24,19 +25,22 @@ class DataBlob:
 
 def data_bytes(system: System) -> int:
     """Bytes of what a run reads when the data is not bundled; each part is aligned like a buffer of the arena."""
-    return 0 if system.bundle else sum(map(rounded, _parts(system.data)))
+    return 0 if system.bundle else sum(map(rounded, _parts(system)))
 
 
-def _parts(data: Data) -> list[int]:
-    """The bytes of each part: the rows of each field of a csv file, else each file whole."""
+def _parts(system: System) -> list[int]:
+    """The bytes of each part: the rows of each field of a csv file, else each file whole; then the weights' file."""
+    data, weights = system.data, system.weights
     if isinstance(data.layout, CsvLayout):
-        return [data.examples * field.apart for field in data.fields]
-    return [file.size for file in data.files]
+        parts = [data.examples * field.apart for field in data.fields]
+    else:
+        parts = [file.size for file in data.files]
+    return parts if weights is None else [*parts, weights.file.size]
 
 
-def _places(data: Data) -> list[int]:
+def _places(system: System) -> list[int]:
     """Where each part begins."""
-    ends = accumulate(map(rounded, _parts(data)), initial=0)
+    ends = accumulate(map(rounded, _parts(system)), initial=0)
     return list(ends)[:-1]
 
 
@@ -51,7 +55,7 @@ def field_rows(
     """The rows of the fields, and the bundled data they refer to."""
     rows: list[Row] = []
     blobs: list[DataBlob] = []
-    data, places = system.data, _places(system.data)
+    data, places = system.data, _places(system)
     columns: tuple[tuple[int, ...], ...] = ((),) * len(data.fields)
     if isinstance(data.layout, CsvLayout) and not system.bundle:
         columns = data.layout.columns
@@ -70,7 +74,7 @@ def field_rows(
                 "count": field.type.count,
                 "bound": field.type.bound or 0,
                 "rows": content,
-                "place": places[position if len(places) > 1 else 0],
+                "place": places[0 if field.window else position],
                 "first": field.first,
                 "apart": field.apart,
                 "file": Address(None) if system.bundle else file.path,
@@ -93,26 +97,63 @@ def file_rows(tables: Tables, system: System) -> dict[str, Content]:
         columns = max((column for field in layout.columns for column in field), default=-1)
     # all rows of a csv file stand in as many places as there are fields; the file has none
     rows: list[Row] = []
-    for position, (file, place) in enumerate(zip(data.files, _places(data), strict=False)):
+    for position, (file, place) in enumerate(zip(data.files, _places(system), strict=False)):
         skip, swap = 0, 0
         if isinstance(layout, ArrayLayout):
             skip = layout.skips[position]
             size = data.fields[position].stored.size
             swap = size if layout.big and size > 1 else 0
-        rows.append(
-            {
-                "path": file.path,
-                "digest": file.digest,
-                "length": file.size,
-                "csv": int(isinstance(layout, CsvLayout)),
-                "place": place,
-                "skip": skip,
-                "swap": swap,
-            }
-        )
+        is_csv = int(isinstance(layout, CsvLayout))
+        rows.append({**_whole(file, place), "csv": is_csv, "skip": skip, "swap": swap})
+    if system.weights is not None:
+        rows.append(_whole(system.weights.file, _places(system)[-1]))
     return {
         "files": tables.rows("system.files", abi.FILE, rows),
         "file_count": len(rows),
         "data_header": header,
         "data_columns": columns + 1,
     }
+
+
+def _whole(file: DataFile, place: int) -> Row:
+    """A file whose bytes are read as they are."""
+    return {
+        "path": file.path,
+        "digest": file.digest,
+        "length": file.size,
+        "csv": 0,
+        "place": place,
+        "skip": 0,
+        "swap": 0,
+    }
+
+
+def weights_rows(
+    tables: Tables, system: System, state: Sequence[tuple[str, TensorType, int]]
+) -> tuple[dict[str, Content], tuple[DataBlob, ...]]:
+    """What a fresh run copies to its parameters, and the bundled bytes it copies from. `state` has their places."""
+    weights = system.weights
+    if weights is None:
+        nothing = Address(None)
+        return {
+            "weights": nothing,
+            "weights_place": 0,
+            "weights_copies": nothing,
+            "weights_count": 0,
+        }, ()
+    targets = {name: (offset, kind.bytes) for name, kind, offset in state}
+    copies: list[Row] = []
+    packed = bytearray()
+    for parameter, place in zip(system.parameters, weights.places, strict=True):
+        offset, size = targets[f"net.{parameter.name}"]
+        copies.append(
+            {"source": len(packed) if system.bundle else place, "target": offset, "bytes": size}
+        )
+        packed += weights.content[place : place + size]
+    blobs = (DataBlob("alpha_weights", bytes(packed), 64),) if system.bundle else ()
+    return {
+        "weights": tables.data("alpha_weights") if system.bundle else Address(None),
+        "weights_place": 0 if system.bundle else _places(system)[-1],
+        "weights_copies": tables.rows("system.weights", abi.COPY, copies),
+        "weights_count": len(copies),
+    }, blobs

@@ -14,7 +14,14 @@ from alpha.evaluate.system import System
 from alpha.plan.launches import Launch, launches
 from alpha.plan.plan import Buffer, Plan, ProgramPlan
 from alpha.runtime import abi
-from alpha.runtime.data_tables import DataBlob, data_bytes, field_rows, file_rows, input_offset
+from alpha.runtime.data_tables import (
+    DataBlob,
+    data_bytes,
+    field_rows,
+    file_rows,
+    input_offset,
+    weights_rows,
+)
 from alpha.runtime.tables import Address, Row, Tables
 
 SAFETENSORS_DTYPES = {
@@ -47,6 +54,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         if not buffer.program and buffer.name.startswith(("net.", "slots."))
     ]
     fields, blobs = field_rows(tables, system, programs)
+    weights, weights_blobs = weights_rows(tables, system, state)
     row: dict[str, int | str | Address] = {
         "name": system.name,
         "version": alpha.__version__,
@@ -78,6 +86,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "field_count": len(system.data.fields),
         **_metrics(tables, system, programs),
         **file_rows(tables, system),
+        **weights,
         "tests": Address(None),
         "test_count": 0,
     }
@@ -102,7 +111,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         ),
     }
     tables.rows(abi.SYSTEM_SYMBOL, abi.SYSTEM, [row], visible=True)
-    return tables.ir(host.triple), blobs
+    return tables.ir(host.triple), (*blobs, *weights_blobs)
 
 
 def _within_steps(count: int) -> int:

@@ -16,7 +16,7 @@ from alpha.evaluate.describe import describe
 from alpha.evaluate.system import System
 from packages import open_package
 from semantics import train
-from semantics.data import read_examples
+from semantics.data import read_examples, read_weights
 
 PAIRS = """\
 module Pairs.Run
@@ -92,7 +92,11 @@ class Package:
 
     def reference(self, system: System, steps: int) -> train.Run:
         description: dict[str, Any] = json.loads(json.dumps(describe(system)))
-        run = train.start(description, read_examples(description, self.folder))
+        run = train.start(
+            description,
+            read_examples(description, self.folder),
+            read_weights(description, self.folder),
+        )
         train.advance(run, steps)
         return run
 

@@ -116,6 +116,7 @@ def tiny_system(
             ),
             layout=CsvLayout(False, ((0, 1, 2, 3), (4,))),
         ),
+        weights=None,
         batch=BATCH,
         steps=steps,
         seed=seed,
