@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +23,10 @@ from alpha.codegen.frames import read_frame, write_frame
 from alpha.codegen.llvm import kernels_ir
 from alpha.graph.node import Graph
 from alpha.graph.passes import optimise
+from alpha.kernel.loops import Turns
 from alpha.kernel.lower import Lowered, lower
-from alpha.kernel.node import Kernel
+from alpha.kernel.node import Buffer, Kernel
+from alpha.plan.plan import Loop
 from alpha.targets import HOSTS
 
 Array = Any
@@ -62,6 +64,36 @@ def from_memory(type_: TensorType, data: bytes) -> Array:
     return value.astype(numpy.bool_) if type_.dtype is Dtype.BOOL else value
 
 
+def placed(buffer: Buffer, places: Mapping[str, int]) -> Buffer:
+    rows = tuple(replace(row, offset=places[row.cell]) for row in buffer.rows)
+    return replace(buffer, offset=places[buffer.name], rows=rows)
+
+
+def plan_loop(turns: Turns, places: Mapping[str, int]) -> Loop:
+    cell = places[turns.cell]
+    return Loop(turns.first, turns.last, turns.count, turns.backward, cell, None)
+
+
+def played(kernels: Sequence[Kernel], loops: Sequence[Loop]) -> Iterator[Kernel | tuple[int, int]]:
+    """Kernels in the order they run, and before each turn of a loop its cell and the index."""
+
+    def run(first: int, last: int, inside: Sequence[Loop]) -> Iterator[Kernel | tuple[int, int]]:
+        place = first
+        while place <= last:
+            if inside and inside[0].first == place:
+                loop, *others = inside
+                inner = [item for item in others if item.first <= loop.last]
+                for turn in range(loop.count):
+                    yield loop.cell, loop.count - 1 - turn if loop.backward else turn
+                    yield from run(loop.first, loop.last, inner)
+                inside, place = others[len(inner) :], loop.last + 1
+            else:
+                yield kernels[place]
+                place += 1
+
+    return run(0, len(kernels) - 1, loops)
+
+
 class Runner:
     """One child process; `run` gives the outputs of a graph."""
 
@@ -76,10 +108,22 @@ class Runner:
         self.child.wait(30)
         self.child.stdout.close()
 
-    def call(self, ir: str, kernels: Sequence[Kernel], arena: bytes, parts: int) -> bytes:
+    def call(
+        self,
+        ir: str,
+        kernels: Sequence[Kernel],
+        arena: bytes,
+        parts: int,
+        loops: Sequence[Loop] = (),
+    ) -> bytes:
         """The arena after all kernels ran, the parallel ones as `parts` parts, the last part first."""
         assert self.child.stdin and self.child.stdout
-        names = " ".join(f"{kernel.symbol}/{parts if kernel.parallel else 1}" for kernel in kernels)
+        names = " ".join(
+            f"={item[0]}/{item[1]}"
+            if isinstance(item, tuple)
+            else f"{item.symbol}/{parts if item.parallel else 1}"
+            for item in played(kernels, loops)
+        )
         text = ir.encode()
         header = {"names": names, "code": len(text)}
         write_frame(self.child.stdin, header, text + arena)
@@ -109,11 +153,12 @@ class Runner:
         kernels = [
             replace(
                 kernel,
-                buffers=tuple(replace(item, offset=places[item.name]) for item in kernel.buffers),
+                buffers=tuple(placed(item, places) for item in kernel.buffers),
             )
             for kernel in lowered.kernels
         ]
-        after = self.call(kernels_ir(kernels, X86), kernels, bytes(arena), parts)
+        loops = [plan_loop(turns, places) for turns in lowered.loops]
+        after = self.call(kernels_ir(kernels, X86), kernels, bytes(arena), parts, loops)
         holes = bytearray(after)
         for name, type_ in types.items():
             start, end = places[name], places[name] + type_.bytes
@@ -155,6 +200,9 @@ def serve() -> None:
         shape = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         for item in str(header["names"]).split():
             name, _, parts = item.rpartition("/")
+            if name.startswith("="):
+                ctypes.c_uint32.from_address(base + int(name[1:])).value = int(parts)
+                continue
             kernel = shape(engine.get_function_address(name))
             for part in reversed(range(int(parts))):
                 kernel(base, part, int(parts))

@@ -28,6 +28,7 @@ from alpha.kernel.node import (
     Kernel,
     Load,
     Loop,
+    Row,
     Scalar,
     Statement,
     Store,
@@ -97,8 +98,21 @@ class Function:
             if buffer.offset is None:
                 raise ValueError(f"`{buffer.name}` has no place in the arena")
             name = self._buffer(number)
-            self._line(f"{name} = getelementptr i8, ptr %arena, i64 {buffer.offset}")
+            base = "%arena"
+            for row in buffer.rows:
+                base = self._moved(base, row, buffer.scalar.size)
+            self._line(f"{name} = getelementptr i8, ptr {base}, i64 {buffer.offset}")
         self._block(kernel.body)
+
+    def _moved(self, base: str, row: Row, size: int) -> str:
+        """An address as many rows further on as the index of the loop says."""
+        if row.offset is None:
+            raise ValueError(f"`{row.cell}` has no place in the arena")
+        cell = self._value(f"getelementptr i8, ptr %arena, i64 {row.offset}")
+        index = self._value(f"load i32, ptr {cell}, align 4")
+        wide = self._value(f"zext i32 {index} to i64")
+        distance = self._value(f"mul i64 {wide}, {row.stride * size}")
+        return self._value(f"getelementptr i8, ptr {base}, i64 {distance}")
 
     def _buffer(self, number: int) -> str:
         return f"%{self.prefix}b{number}"

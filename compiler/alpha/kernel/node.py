@@ -119,10 +119,25 @@ class Space(Enum):
 
 
 @record
+class Row:
+    """A buffer moves with a loop around its kernel: in the turn of index i it begins `i * stride` elements further on.
+
+    The loop has `turns` turns. Its index is the u32 in the buffer `cell`, which lies at `offset` in the arena.
+    """
+
+    cell: str
+    turns: int
+    stride: int
+    offset: int | None = None
+
+
+@record
 class Buffer:
     """`count` elements. `bound` is n where every element is known to be in 0 ... n - 1.
 
     `name` is unique in the kernel's program; `offset` is the place in the arena in bytes, None until it is planned.
+    With `rows`, outermost loop first, the elements are a row of a larger buffer of that name, which has `whole`
+    elements: another row in every turn of the loops.
     """
 
     name: str
@@ -131,10 +146,22 @@ class Buffer:
     bound: int | None = None
     space: Space = Space.ARENA
     offset: int | None = None
+    rows: tuple[Row, ...] = ()
+    whole: int | None = None
 
     @property
     def bytes(self) -> int:
         return self.count * self.scalar.size
+
+    @property
+    def elements(self) -> int:
+        """Elements of the buffer that has this name in the program: `count` where it is not a row of one."""
+        return self.count if self.whole is None else self.whole
+
+    @property
+    def reach(self) -> int:
+        """Elements from the first of the first row to the last of the last one."""
+        return self.count + sum((row.turns - 1) * row.stride for row in self.rows)
 
 
 @record

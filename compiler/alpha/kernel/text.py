@@ -50,7 +50,8 @@ def _buffer(kernel: Kernel, number: int, buffer: Buffer) -> str:
     place = f" at {buffer.offset}" if buffer.offset is not None else ""
     role = " written" if number in kernel.written else ""
     role += " aligned" if number in kernel.aligned else ""
-    return f"`{buffer.name}` : {buffer.scalar.value}[{buffer.count}]{bound}{place}{role}"
+    rows = "".join(f" + {row.stride} x `{row.cell}`" for row in buffer.rows)
+    return f"`{buffer.name}`{rows} : {buffer.scalar.value}[{buffer.count}]{bound}{place}{role}"
 
 
 def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:

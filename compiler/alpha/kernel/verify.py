@@ -10,6 +10,8 @@
    parts of a launch never race. Only a parallel kernel has parallel loops, none inside another, and it writes nothing
    outside them.
 6. `unambiguous`: divisors and shifts are constants for which the operator is defined.
+7. `rows`: a buffer that moves with loops stays inside the buffer of its name in every turn, and no two turns have an
+   element in common.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from alpha.kernel.node import (
     INDEX,
     LANES,
     Atom,
+    Buffer,
     Compute,
     Constant,
     If,
@@ -70,6 +73,8 @@ class _Verifier:
         self.parallel: Loop | None = None
 
     def run(self) -> None:
+        for named in self.kernel.buffers:
+            self._rows(named)
         self._statements(self.kernel.body)
         stored = {item.buffer for item in self.written}
         if stored != set(self.kernel.written):
@@ -83,6 +88,18 @@ class _Verifier:
 
     def _fault(self, law: str, what: str) -> NoReturn:
         raise KernelFault(f"kernel `{self.kernel.symbol}` breaks the law `{law}`: {what}")
+
+    def _rows(self, buffer: Buffer) -> None:
+        """Rows are apart if each stride reaches over everything that moves within it."""
+        if buffer.reach > buffer.elements:
+            self._fault("rows", f"`{buffer.name}` reaches {buffer.reach} of {buffer.elements}")
+        inside = buffer.count
+        for row in sorted(buffer.rows, key=lambda row: row.stride):
+            if row.turns < 1 or row.stride < inside:
+                self._fault("rows", f"rows of `{buffer.name}` share elements")
+            inside += (row.turns - 1) * row.stride
+        if len({row.cell for row in buffer.rows}) != len(buffer.rows):
+            self._fault("rows", f"`{buffer.name}` moves twice with one loop")
 
     def _define(self, variable: Variable) -> None:
         if variable in self.known:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from alpha.base.record import record, replace
 from alpha.kernel.direct.movement import copy_kernel
+from alpha.kernel.loops import can_be_made_in
 from alpha.kernel.lower import Lowered
 from alpha.kernel.node import Buffer, Kernel
 
@@ -48,8 +49,11 @@ def housed(lowered: Lowered, homes: Mapping[str, str]) -> Housed:
             copies.append((kept, home))
         else:
             waiting.append((buffer, home))
+    loops = [(turns.first, turns.last) for turns in lowered.loops]
     for buffer, home in waiting:
-        if buffer.name not in places and _in_place(kernels, inputs, buffer, home):
+        olds = [name for name, place in inputs.items() if place == home]
+        free = buffer.name not in places
+        if free and can_be_made_in(olds, buffer.name, kernels, loops):
             places[buffer.name] = home
         else:
             copies.append((buffer, home))
@@ -58,22 +62,6 @@ def housed(lowered: Lowered, homes: Mapping[str, str]) -> Housed:
         places[target.name] = home
         kernels.append(_copy(lowered, kernels, buffer, target))
     return Housed(lowered, tuple(kernels), places, fresh)
-
-
-def _in_place(kernels: list[Kernel], inputs: Mapping[str, str], buffer: Buffer, home: str) -> bool:
-    """Whether the kernel that writes `buffer` may write into `home`: nothing reads the old value after it does."""
-    writer = next(
-        place
-        for place, kernel in enumerate(kernels)
-        if buffer.name in {item.name for item in kernel.writes}
-    )
-    for place, kernel in enumerate(kernels):
-        for number, item in enumerate(kernel.buffers):
-            if number in kernel.written or inputs.get(item.name) != home:
-                continue
-            if place > writer or (place == writer and number not in kernel.aligned):
-                return False
-    return True
 
 
 def _copy(lowered: Lowered, kernels: list[Kernel], source: Buffer, target: Buffer) -> Kernel:

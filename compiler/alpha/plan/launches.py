@@ -1,7 +1,7 @@
 """Launches: regions that one thread runs in a row share a function, so that code for small systems stays small.
 
 A function costs the code generator more than the few loops of a small region, and the executable a frame, a symbol and
-a call. The regions stand one after the other in the function, each for itself.
+a call. The regions stand one after the other in the function, each for itself. No launch crosses the border of a loop.
 """
 
 from __future__ import annotations
@@ -44,9 +44,11 @@ def launches(program: ProgramPlan) -> tuple[Launch, ...]:
 
 
 def _rows(program: ProgramPlan) -> Iterator[list[Region]]:
+    borders = {loop.first for loop in program.loops} | {loop.last + 1 for loop in program.loops}
     row: list[Region] = []
-    for region in program.regions:
-        if row and (region.parallel or row[0].parallel or len(row) == LARGEST):
+    for number, region in enumerate(program.regions):
+        alone = row and (region.parallel or row[0].parallel or len(row) == LARGEST)
+        if alone or (row and number in borders):
             yield row
             row = []
         row.append(region)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from alpha.base.dtype import TensorType
+from alpha.base.dtype import Dtype, TensorType
 from alpha.base.host import HostTarget
 from alpha.base.record import record, replace
 from alpha.base.span import Span
@@ -12,12 +12,13 @@ from alpha.evaluate.system import System, Tensor
 from alpha.graph.node import Graph
 from alpha.graph.passes import optimise
 from alpha.kernel.lower import Lowered, lower
+from alpha.kernel.node import Buffer as Part
 from alpha.kernel.node import Kernel
 from alpha.plan.arena import placed, rounded
 from alpha.plan.demands import demands
-from alpha.plan.homes import Housed, housed
+from alpha.plan.homes import housed
 from alpha.plan.liveness import ranges
-from alpha.plan.plan import Buffer, Plan, ProgramPlan, Region
+from alpha.plan.plan import Buffer, Loop, Plan, ProgramPlan, Region, Result
 from alpha.plan.verify import verify
 
 SHARED = ("step", "rate", "key")
@@ -79,12 +80,14 @@ def plan_graphs(
             )
             for item in found
         )
-        kernels.extend(_at(kernel, places) for kernel in houses.kernels)
-        programs.append(_program(houses, places, offsets))
+        made = [_at(kernel, places) for kernel in houses.kernels]
+        kernels += made
+        regions = tuple(_region(kernel, base) for kernel in made)
+        programs.append(_program(program, regions, places, offsets))
     arena = max([base, *(buffer.offset + rounded(buffer.bytes) for buffer in buffers)])
     needs = demands(host, arena, buffers, programs, kernels)
     plan = Plan(arena, base, tuple(buffers), tuple(programs), needs)
-    verify(plan)
+    verify(plan, kernels)
     return plan, tuple(kernels)
 
 
@@ -138,21 +141,50 @@ def _homes(program: Lowered, offsets: Mapping[str, int]) -> dict[str, str]:
 
 def _at(kernel: Kernel, places: Mapping[str, int]) -> Kernel:
     """The kernel with the offset of each of its buffers."""
-    return replace(
-        kernel,
-        buffers=tuple(replace(buffer, offset=places[buffer.name]) for buffer in kernel.buffers),
-    )
+    return replace(kernel, buffers=tuple(_placed(buffer, places) for buffer in kernel.buffers))
 
 
-def _program(houses: Housed, places: Mapping[str, int], homes: Mapping[str, int]) -> ProgramPlan:
-    program = houses.lowered
+def _placed(buffer: Part, places: Mapping[str, int]) -> Part:
+    rows = tuple(replace(row, offset=places[row.cell]) for row in buffer.rows)
+    return replace(buffer, offset=places[buffer.name], rows=rows)
+
+
+def _program(
+    program: Lowered,
+    regions: tuple[Region, ...],
+    places: Mapping[str, int],
+    homes: Mapping[str, int],
+) -> ProgramPlan:
     ends = _homes(program, homes)
     return ProgramPlan(
         program.name,
-        tuple(Region(kernel.symbol, kernel.parallel, kernel.span) for kernel in houses.kernels),
+        regions,
         tuple((name, places[buffer.name]) for name, buffer in program.inputs),
         tuple(
             (name, homes[ends[name]] if name in ends else places[buffer.name])
             for name, buffer in program.outputs
         ),
+        tuple(
+            Loop(item.first, item.last, item.count, item.backward, places[item.cell], item.span)
+            for item in program.loops
+        ),
     )
+
+
+def _region(kernel: Kernel, workspace: int) -> Region:
+    """What is written below the workspace is looked at with the state, by whoever looks at results."""
+    results = tuple(
+        Result(
+            Dtype(buffer.scalar.value),
+            buffer.offset,
+            buffer.count,
+            tuple(
+                (row.offset, row.stride * buffer.scalar.size)
+                for row in buffer.rows
+                if row.offset is not None
+            ),
+        )
+        for buffer in kernel.writes
+        if buffer.offset is not None and buffer.offset >= workspace
+    )
+    return Region(kernel.symbol, kernel.parallel, kernel.span, results)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alpha.base.dtype import TensorType
+from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import field, record
 from alpha.base.span import Span
 from alpha.core.term import Amount
@@ -26,6 +26,20 @@ class Buffer:
 
 
 @record
+class Result:
+    """What a region writes to the workspace: `count` elements from `offset` on.
+
+    For each of `rows` (a cell's offset in the arena, a stride in bytes) they begin that stride times the u32 in the
+    cell further on.
+    """
+
+    dtype: Dtype
+    offset: int
+    count: int
+    rows: tuple[tuple[int, int], ...] = ()
+
+
+@record
 class Region:
     """One launch: `symbol` is the kernel function `void(ptr arena, i64 part, i64 parts)`.
 
@@ -35,16 +49,37 @@ class Region:
     symbol: str
     parallel: bool
     span: Span | None = field(compare=False, repr=False)
+    results: tuple[Result, ...] = ()
+
+
+@record
+class Loop:
+    """The regions `first` to `last`, both included, run `count` times.
+
+    Before each turn its index is written to `cell`, a u32 at that offset in the arena: from 0 on, or `backward` from
+    `count - 1` down to 0.
+    """
+
+    first: int
+    last: int
+    count: int
+    backward: bool
+    cell: int
+    span: Span | None = field(compare=False, repr=False)
 
 
 @record
 class ProgramPlan:
-    """The launch order of one graph, and where its inputs and outputs lie in the arena."""
+    """The launch order of one graph, and where its inputs and outputs lie in the arena.
+
+    `loops` stand in the order they begin, outer ones before those inside them.
+    """
 
     name: str
     regions: tuple[Region, ...]
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
+    loops: tuple[Loop, ...] = ()
 
 
 @record
