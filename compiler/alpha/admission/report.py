@@ -28,13 +28,18 @@ Object = dict[str, object]
 
 @record
 class Subject:
-    """What was to be built. `pairing` is "" for the default pairing; `digests` maps inputs to SHA-256."""
+    """What was to be built. `pairing` is "" for the default pairing; `digests` maps inputs to SHA-256.
+
+    `mapped` are the bytes that the process of a run on one thread maps, `thread` those that each further thread adds.
+    """
 
     system: str
     pairing: str
     target: str
     lane: str
     digests: tuple[tuple[str, str], ...] = ()
+    mapped: int = 0
+    thread: int = 0
 
 
 def as_object(
@@ -64,6 +69,7 @@ def as_object(
         "met": len(admission.rows) - len(admission.unmet),
         "weakest": weakest(relied),
         "peak": None if moment is None else _moment(moment),
+        "process": {"mapped": subject.mapped, "thread": subject.thread},
         "rows": [_row(row) for row in admission.rows],
         "identity": [_identity(fact) for fact in admission.profile.identity],
         "nearest": [_change(change) for change in changes],
@@ -101,6 +107,11 @@ def to_text(
     met = [_met_text(row) for row in admission.rows if row.verdict is Verdict.MET]
     if met:
         lines.append("  met: " + ", ".join(met))
+    if subject.mapped:
+        lines.append(
+            f"  note: its process maps {amounts.byte_text(subject.mapped)}, and "
+            f"{amounts.byte_text(subject.thread)} for each thread beyond the first"
+        )
     if changes:
         lines.append("nearest changes that would be admitted")
         lines += [_change_text(change) for change in changes]

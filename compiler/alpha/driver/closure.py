@@ -37,6 +37,8 @@ def contents_of(work: Build, report: bytes) -> Contents:
         ("alpha:target", work.host.name),
         ("alpha:lane", work.lane),
         ("alpha:memory-bytes", str(work.plan.arena)),
+        ("alpha:mapped-bytes", str(work.memory.mapped)),
+        ("alpha:thread-bytes", str(work.memory.thread)),
         ("alpha:plan-sha256", sha256_text(plan_text(work.plan))),
         ("alpha:report-sha256", sha256(report)),
         ("alpha:policy-sha256", sha256_text(work.system.policy_text)),

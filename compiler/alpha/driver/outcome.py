@@ -18,9 +18,11 @@ from alpha.driver.manifest import Input
 from alpha.driver.request import Request
 from alpha.driver.select import Choice
 from alpha.driver.session import Session
+from alpha.elf.loaded import loaded_bytes
 from alpha.evaluate.system import Profile, System
 from alpha.kernel.node import Kernel
 from alpha.plan.plan import Plan
+from alpha.runtime.memory import ProcessMemory, process_memory
 
 
 @record
@@ -50,7 +52,20 @@ class Build:
     @property
     def subject(self) -> Subject:
         pairing = self.choice.pairing.name if self.choice.pairing else ""
-        return Subject(self.system.name, pairing, self.host.name, self.lane)
+        memory = self.memory
+        return Subject(
+            self.system.name,
+            pairing,
+            self.host.name,
+            self.lane,
+            mapped=memory.mapped,
+            thread=memory.thread,
+        )
+
+    @property
+    def memory(self) -> ProcessMemory:
+        """What a run maps."""
+        return process_memory(self.system, self.plan, self.host)
 
 
 @record
@@ -108,6 +123,13 @@ def built(work: Build, admission: Admission, path: Path, image: bytes | None) ->
         f"{word} {shown}: {len(data):,} bytes for {work.host.name}, {work.lane} lane{memory}; "
         f"{len(admission.rows)} of {len(admission.rows)} demands met"
     ]
+    process: int | None = None
+    if work.request.emit == "exe":
+        process = work.memory.most(loaded_bytes(data, work.host), len(data))
+        summary.append(
+            f"its process takes at most {amounts.byte_text(process)} on one thread, "
+            f"{amounts.byte_text(work.memory.thread)} more for each other"
+        )
     if image is not None and work.lane == "direct" and not work.request.direct:
         summary.append(
             f"the scheduled lane for {work.host.name} does not exist yet; "
@@ -121,6 +143,8 @@ def built(work: Build, admission: Admission, path: Path, image: bytes | None) ->
         ("target", work.host.name),
         ("lane", work.lane),
         ("memory", work.plan.arena),
+        ("process", process),
+        ("thread", work.memory.thread),
     )
     return Outcome(path, tuple(summary) if image is not None else (), facts)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 
 from alpha.base.host import HostTarget
 from alpha.runtime import abi
 from alpha.runtime.constants import SHA_INITIAL, SHA_ROUNDS
 from alpha.runtime.linux import ERRNO, machine_for
+from alpha.runtime.sources import source_text
 from alpha.runtime.subset.module import CompiledModule, Settings, SubsetSource, compile_module
 from alpha.runtime.subset.scope import Table
 from alpha.runtime.subset.types import TYPES
@@ -79,18 +79,6 @@ def compile_sources(sources: Sequence[SubsetSource], host: HostTarget) -> Compil
         defined_in_ir=machine.defined,
     )
     return compile_module(sources, settings)
-
-
-def runtime_constant(source: str, name: str) -> int:
-    """A constant that a source of the runtime declares with a plain number."""
-    for line in source_text(source).splitlines():
-        if line.startswith(f"{name} = "):
-            return int(line.partition(" = ")[2], 0)
-    raise KeyError(name)
-
-
-def source_text(name: str) -> str:
-    return files("alpha.runtime").joinpath("source", f"{name}.rt").read_text(encoding="utf-8")
 
 
 def _constants(
