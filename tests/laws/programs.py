@@ -199,10 +199,11 @@ class Programs:
             lambda: t.PWild(span=NOWHERE),
             lambda: self.written(t.PInt, self.whole(), numbers.integer),
             lambda: self.text(t.PText),
-            lambda: t.PCon(self.type_name(), (), span=NOWHERE),
+            lambda: self.written(t.PInt, "-" + self.whole(), _negative),
+            lambda: t.PCon((self.type_name(),), (), span=NOWHERE),
         ]
         parts: list[Callable[[], t.Pattern]] = [
-            lambda: t.PCon(self.type_name(), self.some(inner), span=NOWHERE),
+            lambda: t.PCon(self.some(self.type_name), self.some(inner), span=NOWHERE),
             lambda: t.PTuple(self.some(inner, 2), span=NOWHERE),
         ]
         return self.one_of(depth, leaves, [*parts, *leaves])
@@ -418,6 +419,10 @@ class Programs:
         items = tuple(self.declaration() for _ in range(declarations))
         path = self.some(self.type_name)
         return t.Module(path, exposing, budget, items, (), docs=self.docs(), span=NOWHERE)
+
+
+def _negative(form: str) -> int:
+    return -numbers.integer(form[1:])
 
 
 def module_from(seed: int, declarations: int, depth: int) -> t.Module:

@@ -225,3 +225,31 @@ class TestLaterNames:
 
     def test_a_definition_may_have_it(self) -> None:
         assert found("scan : Int -> Int\nscan n = n + 1\n\nproof next = scan 1 == 2") == []
+
+
+HIDING = "module Lib exposing (T, f)\n\ntype T = First Int | Second\n\ntype U = Third\n\nf : Int\nf = 1\n"
+
+
+class TestPatterns:
+    @pytest.mark.parametrize(
+        ("arms", "codes"),
+        [
+            ("  L.First n -> n\n  L.Second -> 2", []),
+            ("  L.First (-1) -> 0\n  L.First n -> n\n  L.Second -> 2", []),
+            ("  L.First n -> n", ["E0303"]),
+            ("  L.Third -> 1\n  _ -> 2", ["E0101"]),
+            ("  M.First n -> n\n  _ -> 2", ["E0101"]),
+        ],
+    )
+    def test_constructors_of_a_module_behind_its_name(self, arms: str, codes: list[str]) -> None:
+        text = "import Lib as L\n\nf : L.T -> Int\nf t =\n  match t with\n"
+        assert found(text + arms.replace("  ", "    "), HIDING) == codes
+
+    def test_a_constructor_of_a_hidden_type_is_no_value(self) -> None:
+        assert found("import Lib as L\n\nx : Int\nx = match L.Third with\n  _ -> 1", HIDING) == [
+            "E0101"
+        ]
+
+    def test_a_negative_number_is_one_literal(self) -> None:
+        text = 'f : Int -> Text\nf n =\n  match n with\n    -1 -> "down"\n    _ -> "other"\n\n'
+        assert found(text + 'proof down = f (-1) == "down" and f 1 == "other"') == []

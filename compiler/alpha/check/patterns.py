@@ -7,10 +7,11 @@ from alpha.check import errors_names, errors_types
 from alpha.check.context import Context
 from alpha.check.entries import Blame, Variable
 from alpha.check.exhaustive import missing
-from alpha.check.scope import ModelEntity
+from alpha.check.scope import ConstructorEntity
 from alpha.check.solver import INT, TEXT
 from alpha.core import term
 from alpha.core.types import Function, TupleType, Type
+from alpha.diagnostics.diagnostic import Diagnostic
 from alpha.syntax import tree
 
 Names = dict[str, Variable]
@@ -66,12 +67,9 @@ def _tuple(
 def _constructor(
     cx: Context, node: tree.PCon, type_: Type, names: Names, blame: Blame | None
 ) -> term.Pattern:
-    entity = cx.scope.constructor(node.name.text)
-    if entity is None or isinstance(entity, ModelEntity):
-        known = [*cx.scope.constructors, *[n for s in cx.scope.outer for n in s.constructors]]
-        reported = cx.report(
-            errors_names.unknown(node.name.span, node.name.text, "constructor", known)
-        )
+    entity = _named(cx, node)
+    if isinstance(entity, Diagnostic):
+        reported = cx.report(entity)
         for argument in node.arguments:
             pattern(cx, argument, cx.solver.poisoned(reported), names)
         return term.Ignore(type_)
@@ -93,6 +91,25 @@ def _constructor(
     if len(items) != entity.arity:
         return term.Ignore(type_)
     return term.MatchConstructor(entity.symbol, tuple(items))
+
+
+def _named(cx: Context, node: tree.PCon) -> ConstructorEntity | Diagnostic:
+    """The constructor that a pattern names, alone or behind a module."""
+    name = node.name
+    if len(node.path) == 1:
+        found = cx.scope.constructor(name.text)
+        known = [*cx.scope.constructors, *[n for s in cx.scope.outer for n in s.constructors]]
+    else:
+        written = ".".join(part.text for part in node.path[:-1])
+        module = cx.scope.modules.get(written)
+        if module is None:
+            span = node.path[0].span.to(node.path[-2].span)
+            return errors_names.unknown(span, written, "module", list(cx.scope.modules))
+        found = module.exposed_constructor(name.text)
+        known = [n for n in module.constructors if module.exposed_constructor(n) is not None]
+    if isinstance(found, ConstructorEntity):
+        return found
+    return errors_names.unknown(name.span, name.text, "constructor", known)
 
 
 def require_total(cx: Context, made: term.Pattern, node: tree.Pattern) -> None:

@@ -296,8 +296,8 @@ def _from_module(cx: Context, module: ModuleScope, node: tree.Select) -> term.Te
     if value is not None:
         cx.scope.used.add(value.symbol)
         return use(cx, name, value, node.span)
-    entity = module.constructors.get(name)
-    if entity is not None and entity.symbol.startswith(module.name + "."):
+    entity = module.exposed_constructor(name)
+    if entity is not None:
         return use_constructor(cx, entity, node.span)
     known = [n for n in (*module.values, *module.constructors) if module.exports(n)]
     return cx.refuse(node.field.span, errors_names.unknown(node.field.span, name, "value", known))

@@ -166,6 +166,13 @@ class ModuleScope:
     def exports(self, name: str) -> bool:
         return name in self.own and (self.exported is None or name in self.exported)
 
+    def exposed_constructor(self, name: str) -> ConstructorEntity | ModelEntity | None:
+        """A constructor that other modules may use: its type is exposed."""
+        found = self.constructors.get(name)
+        owner = found.type_name if isinstance(found, ConstructorEntity) else f"{self.name}.{name}"
+        module, _, short = owner.rpartition(".")
+        return found if module in (self.name, "") and self.exports(short) else None
+
 
 @record(frozen=False)
 class Group:

@@ -115,7 +115,13 @@ EXPRESSIONS: dict[str, Make] = {
 
 
 def _pcon(span: Span, a: list[Any]) -> t.PCon:
-    return t.PCon(name(span.source, a[0]), tuple(a[1:]), span=span)
+    path = [part for part in a if isinstance(part, Token)]
+    return t.PCon(names(span.source, path), tuple(a[len(path) :]), span=span)
+
+
+def _pnegative(span: Span, a: list[Any]) -> t.PInt:
+    value, written = _written_integer(a[1])
+    return t.PInt(-value, f"-{written}", span=span)
 
 
 def _pannotated(span: Span, a: list[Any]) -> t.PAnnotated:
@@ -125,6 +131,7 @@ def _pannotated(span: Span, a: list[Any]) -> t.PAnnotated:
 PATTERNS: dict[str, Make] = {
     "pvar": lambda span, a: t.PVar(a[0].text, span=span),
     "pwild": lambda span, a: t.PWild(span=span),
+    "pnegative": _pnegative,
     "pint": lambda span, a: t.PInt(*_written_integer(a[0]), span=span),
     "ptext": lambda span, a: t.PText(*_text(a[0]), span=span),
     "ptuple": lambda span, a: t.PTuple(tuple(a), span=span),

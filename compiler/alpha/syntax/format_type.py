@@ -57,15 +57,17 @@ def pattern(node: t.Pattern, argument: bool = False) -> Doc:
         case t.PWild():
             return word(node, "_")
         case t.PInt() | t.PText():
-            return word(node, node.written)
+            negative = argument and node.written[0] == "-"
+            return word(node, f"({node.written})" if negative else node.written)
         case t.PTuple(items):
             return concat(
                 opening(node, "("),
                 joined(", ", [pattern(item) for item in items]),
                 closing(node, ")"),
             )
-        case t.PCon(name, arguments):
-            parts = [word(name, name.text), *[pattern(item, argument=True) for item in arguments]]
+        case t.PCon(path, arguments):
+            head = joined(".", [word(name, name.text) for name in path])
+            parts = [head, *[pattern(item, argument=True) for item in arguments]]
             shown = joined(" ", parts)
             return concat("(", shown, ")") if argument and arguments else shown
         case t.PAnnotated(name, type_of):

@@ -275,10 +275,15 @@ class PTuple(Node):
 
 @record
 class PCon(Node):
-    """A constructor with its arguments, possibly none."""
+    """A constructor by its dotted path, with its arguments, possibly none."""
 
-    name: Name
+    path: tuple[Name, ...]
     arguments: tuple[Pattern, ...]
+
+    @property
+    def name(self) -> Name:
+        """The constructor, without the module in front of it."""
+        return self.path[-1]
 
 
 @record
