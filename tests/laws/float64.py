@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from alpha.graph.node import Graph, Node
+from alpha.graph.node import Graph, Loop, Node
 
 Array = Any
 
@@ -18,13 +18,30 @@ _erf = numpy.frompyfunc(math.erf, 1, 1)
 def evaluate(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """The outputs by name; every float is float64 whatever the graph says."""
     values: dict[Node, Array] = {}
+    results: dict[Node, list[Array]] = {}
     with numpy.errstate(all="ignore"):
         for node in graph.nodes():
             if node.operation == "input":
                 values[node] = inputs[str(node.attribute("name"))]
+            elif node.loop is not None:
+                results[node] = _turns(node.loop, [values[operand] for operand in node.operands])
+            elif node.operation == "result":
+                values[node] = results[node.operands[0]][dict(node.attributes)["place"]]
             else:
                 values[node] = _apply(node, [values[operand] for operand in node.operands])
     return {name: values[node] for name, node in graph.outputs}
+
+
+def _turns(loop: Loop, operands: list[Array]) -> list[Array]:
+    names = [str(node.attribute("name")) for node in loop.body.inputs]
+    after, kept = operands[: loop.carried], {}
+    for index in reversed(range(loop.count)) if loop.backward else range(loop.count):
+        rows = [rows[index] for rows in operands[loop.carried :][: loop.slices]]
+        given = [index, *after, *rows, *operands[loop.carried + loop.slices :]]
+        outputs = list(evaluate(loop.body, dict(zip(names, given, strict=True))).values())
+        after, kept[index] = outputs[: loop.carried], outputs[loop.carried :]
+    columns = zip(*(kept[index] for index in range(loop.count)), strict=True)
+    return [*after, *map(numpy.stack, columns)]
 
 
 def _apply(node: Node, x: list[Array]) -> Array:

@@ -179,11 +179,16 @@ class _LoopSweep:
         """What the turns add to, if they do: for an outer value always; for a slice where its rows are those that
         another loop kept, which in turns that are written out are the very values that this loop reads."""
         operand = self.operands[place]
-        alone = self.operands.count(operand) == 1
+        outer = place >= self.first_outer
+        # Contributions of slices and initial values come after those to outer values, and to those.
+        others = [
+            self.sweep.same(node) for node in self.operands[self.first_outer if outer else 0 :]
+        ]
         part = operand.operation == "broadcast" and operand not in self.sweep.parameters
-        earlier = self.sweep.at(operand) if alone and not part else None
+        alone = others.count(self.sweep.same(operand)) == 1 and not part
+        earlier = self.sweep.at(operand) if alone else None
         type_ = self.inputs[place].type
-        if place >= self.first_outer:
+        if outer:
             return _Given(self._placeholders(type_, False), earlier)
         if earlier is not None and self.sweep.is_kept(operand):
             return _Given(self._placeholders(type_, earlier.mask is not None), earlier)

@@ -105,13 +105,17 @@ class Sweep:
 
     # ---- adjoints ----
 
+    def same(self, node: Node) -> Node:
+        """The node that stands for all that are the same value: loops of one family have the same results."""
+        return self._same.get(node, node)
+
     def at(self, node: Node) -> Adjoint | None:
         """What has been met of the adjoint of `node` so far."""
-        return self._adjoints.get(self._same.get(node, node))
+        return self._adjoints.get(self.same(node))
 
     def put(self, node: Node, adjoint: Adjoint) -> None:
         """Let `adjoint` be all that has been met so far: it grew from what `at` gave."""
-        self._adjoints[self._same.get(node, node)] = adjoint
+        self._adjoints[self.same(node)] = adjoint
 
     def add(self, node: Node, contribution: Adjoint) -> None:
         """One contribution to the adjoint of `node`, met after those it already has."""
