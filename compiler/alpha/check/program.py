@@ -251,13 +251,13 @@ def _proof(work: Work, item: tree.ProofDecl) -> None:
 
 def _rejects(work: Work, item: tree.RejectsDecl) -> None:
     """The expression alone gives exactly the code. What only evaluation can see becomes a proof of kind `rejects`."""
-    seen = Diagnostics()
+    seen = Diagnostics(unread=work.diagnostics.unread)
     cx = new_context(work)
     cx.diagnostics = seen
     done = finish(cx, cx.infer(item.body))
     codes = sorted({d.code for d in seen.errors})
-    if codes == [item.code]:
-        return
+    if codes == [item.code] or (done is None and not codes):
+        return  # seen, or it follows from a fault that is told
     if done is None or item.code not in _EVALUATED:
         work.report(
             errors_declarations.rejects_other(item.name.span, item.name.text, item.code, codes)

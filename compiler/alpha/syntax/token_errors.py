@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from alpha.base.span import Span
@@ -18,6 +19,8 @@ _OPERANDS = frozenset({
     "NAME", "CON", "INT", "FLOAT", "QUANTITY", "STRING", "ACCESSOR", "_LPAR", "_LSQB", "_LBRACE", "FN", "IF",
     "MATCH", "EINSUM", "NOT", "MINUS", "_WILD",
 })  # fmt: skip
+_DEFINING = frozenset({"_EQUAL", "_COLON"})
+_DEFINES = re.compile(r" *(?:=(?!=)|:)")
 _MIDDLES = frozenset({
     "if", "then", "else", "match", "with", "fn", "and", "or", "not", "einsum", "let", "where",
 })  # fmt: skip
@@ -58,8 +61,23 @@ def unexpected(
         return errors.keyword_as_name(place)
     if token.text in _MIDDLES and "NAME" in wanted and not wanted & {"FLOAT", "DOC"}:
         return errors.keyword_as_name(place)
+    named = _defined_keyword(token, previous, place)
+    if named is not None:
+        return errors.keyword_as_name(named)
     message, cause, hints, fixes = _told(token, previous, wanted, place)
     return Diagnostic("E0009", message, place, cause=cause, hints=hints, fixes=fixes)
+
+
+def _defined_keyword(token: Token, previous: Token | None, place: Span) -> Span | None:
+    """The keyword that a line tries to define or sign: `let = 1`, `type : Int`."""
+    source = place.source
+    if token.text in HARD_KEYWORDS and _DEFINES.match(source.text, token.end):
+        return place
+    if previous is not None and previous.text in HARD_KEYWORDS and token.kind in _DEFINING:
+        span = Span(source, previous.start, previous.end)
+        if span.column == 1:
+            return span
+    return None
 
 
 def _no_evidence(place: Span) -> Diagnostic:
@@ -152,6 +170,14 @@ def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: S
             (f"as an operand or an argument, `{token.text}` stands in brackets",),
             (),
         )
+    if token.kind == "LET" and place.column == 1:
+        end = (
+            token.end
+            + len(place.source.text[token.end :])
+            - len(place.source.text[token.end :].lstrip(" "))
+        )
+        fix = Fix("remove `let`", Span(place.source, token.start, end), "", safe=True)
+        return message, cause, ("a definition of a module has no `let`: `name = value`",), (fix,)
     if token.kind == "LET":
         return (
             message,
