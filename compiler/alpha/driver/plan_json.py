@@ -6,7 +6,7 @@ import json
 
 from alpha.admission.amounts import json_value, unit_name
 from alpha.base.span import Span
-from alpha.plan.plan import Derivation, Plan
+from alpha.plan.plan import Derivation, Plan, Result
 
 Object = dict[str, object]
 
@@ -36,9 +36,21 @@ def plan_text(plan: Plan) -> str:
                     {
                         "symbol": region.symbol,
                         "parallel": region.parallel,
+                        "writes": [_result(result) for result in region.results],
                         "place": _place(region.span),
                     }
                     for region in program.regions
+                ],
+                "loops": [
+                    {
+                        "first": loop.first,
+                        "last": loop.last,
+                        "count": loop.count,
+                        "backward": loop.backward,
+                        "cell": loop.cell,
+                        "place": _place(loop.span),
+                    }
+                    for loop in program.loops
                 ],
                 "inputs": dict(program.inputs),
                 "outputs": dict(program.outputs),
@@ -58,6 +70,12 @@ def plan_text(plan: Plan) -> str:
         ],
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _result(result: Result) -> str:
+    """`f32[160] at 4096 + 640 x index at 64`: in a loop the place moves with the index."""
+    rows = "".join(f" + {stride} x index at {cell}" for cell, stride in result.rows)
+    return f"{result.dtype.value}[{result.count}] at {result.offset}{rows}"
 
 
 def _derivation(node: Derivation) -> Object:

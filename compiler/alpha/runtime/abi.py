@@ -102,9 +102,9 @@ PROGRAM = Record(
     (
         ("launches", "address"),
         ("launch_count", "number"),
+        ("loops", "address"),
+        ("loop_count", "number"),
         ("regions", "address"),  # of the step alone: what is looked at when a run is replayed
-        ("region_count", "number"),
-        ("checks", "address"),  # f32 results of regions
         ("copies", "address"),
         ("copy_count", "number"),
     ),
@@ -112,22 +112,42 @@ PROGRAM = Record(
 LAUNCH = Record(
     "LAUNCH",
     (
-        ("function", "address"),
+        ("function", "address"),  # 0 where a loop begins, and where a turn of it ends
         ("parallel", "number"),
         ("count", "number"),  # of regions, which a function that is not parallel numbers from 0
+        ("place", "number"),  # of the first region in the program
+        # Of a loop, `place` is its number, and `count` how many rows the next turn begins before its end.
+    ),
+)
+LOOP = Record(
+    "LOOP",
+    (
+        ("cell", "number"),  # offset of the u32 that is the index
+        ("first", "number"),  # index of the first turn and of the last
+        ("last", "number"),
+        ("step", "number"),  # from one index to the next, as a u32
+        ("first_region", "number"),
+        ("last_region", "number"),
     ),
 )
 REGION = Record(
     "REGION",
     (
-        ("launch", "number"),  # row of the launches, and which of its regions this is
-        ("number", "number"),
         ("name", "text"),  # with the file, line and column in the system's source
-        ("first_check", "number"),  # rows of the checks
+        ("checks", "address"),  # f32 results
         ("check_count", "number"),
     ),
 )
-CHECK = Record("CHECK", (("offset", "number"), ("count", "number")))
+CHECK = Record(
+    "CHECK",
+    (
+        ("offset", "number"),
+        ("count", "number"),
+        ("moves", "address"),  # with the index of each loop it is a row for
+        ("move_count", "number"),
+    ),
+)
+MOVE = Record("MOVE", (("cell", "number"), ("stride", "number")))
 COPY = Record("COPY", (("source", "number"), ("target", "number"), ("bytes", "number")))
 TENSOR = Record(
     "TENSOR",
@@ -194,11 +214,11 @@ STOP = Record(
     ),
 )
 RECORDS = (
-    SYSTEM, TEST, RESULT, PROGRAM, LAUNCH, REGION, CHECK, COPY, TENSOR, FIELD, FILE, METRIC, STOP,
+    SYSTEM, TEST, RESULT, PROGRAM, LAUNCH, LOOP, REGION, CHECK, MOVE, COPY, TENSOR, FIELD, FILE, METRIC, STOP,
 )  # fmt: skip
 
 DTYPES = ("f64", "f32", "bf16", "f16", "i64", "i32", "u32", "u8", "bool")
-SINKS = {"Terminal": 1, "JsonLines": 2}
+SINKS = {"Terminal": 1, "JsonLines": 2, "TensorBoard": 4}
 STOP_KINDS = ("NotFinite", "Plateau", "Below")
 LANES = 16
 SYSTEM_SYMBOL = "alpha_system"

@@ -11,8 +11,7 @@ from alpha.base.host import HostTarget
 from alpha.diagnostics.diagnostic import Refused
 from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate.system import System
-from alpha.plan.launches import Launch, launches
-from alpha.plan.plan import Buffer, Plan, ProgramPlan
+from alpha.plan.plan import Plan, ProgramPlan
 from alpha.runtime import abi
 from alpha.runtime.data_tables import (
     DataBlob,
@@ -22,6 +21,7 @@ from alpha.runtime.data_tables import (
     input_offset,
     weights_rows,
 )
+from alpha.runtime.program_tables import program_row
 from alpha.runtime.tables import Address, Row, Tables
 
 SAFETENSORS_DTYPES = {
@@ -42,8 +42,7 @@ MAX_FOLDER = 3000
 def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[DataBlob, ...]]:
     """The tables of one system, and the bundled data they refer to.
 
-    Raises Refused (E0011) for what the runtime cannot run yet: a sink other than `Terminal` and `JsonLines`, more
-    than 2^32 - 1 steps, and a conversion of data it does not have.
+    Raises Refused (E0011) for what the runtime cannot run yet: more than 2^32 - 1 steps, and a conversion of data it does not have.
     """
     _check(system)
     tables = Tables()
@@ -92,9 +91,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
     }
     for name in ("initial", "rate", "step", "evaluate", "predict"):
         program = programs.get(name)
-        row[name] = (
-            Address(None) if program is None else program_row(tables, program, state, plan.buffers)
-        )
+        row[name] = Address(None) if program is None else program_row(tables, program, state)
     row |= {
         "rate_step": input_offset(programs, "rate", "step"),
         "rate_rate": _output(programs, "rate", "rate"),
@@ -120,9 +117,6 @@ def _within_steps(count: int) -> int:
 
 
 def _check(system: System) -> None:
-    for sink in system.report.sinks:
-        if sink not in abi.SINKS:
-            raise Refused(not_yet(f"the report sink {sink}", system.span))
     if len(system.checkpoint.folder.encode()) > MAX_FOLDER:
         raise Refused(not_yet(f"a checkpoint folder of more than {MAX_FOLDER} bytes", system.span))
     for end in (system.predict_input, system.predict_output):
@@ -163,85 +157,6 @@ def _end(tables: Tables, name: str, kind: TensorType | None, offset: int) -> Add
     if kind is None or offset == abi.NONE:
         return Address(None)
     return tables.rows(f"predict.{name}", abi.TENSOR, [_tensor(tables, name, kind, offset)])
-
-
-def program_row(
-    tables: Tables,
-    program: ProgramPlan,
-    state: list[tuple[str, TensorType, int]],
-    buffers: tuple[Buffer, ...],
-) -> Address:
-    """The launches of a program, and the copies that bring outputs of the state to where the state lies."""
-    name = program.name
-    outputs = dict(program.outputs)
-    inputs = dict(program.inputs)
-    for tensor, _, offset in state:
-        if inputs.get(tensor, offset) != offset:
-            raise ValueError(f"{name}: the input {tensor} does not lie where the state does")
-    together = launches(program)
-    rows: list[Row] = [
-        {
-            "function": tables.kernel(launch.symbol),
-            "parallel": int(launch.parallel),
-            "count": len(launch.regions),
-        }
-        for launch in together
-    ]
-    regions: list[Row] = []
-    checks: list[Row] = []
-    if name == "step":
-        regions, checks = _regions(program, together, buffers)
-    copies: list[Row] = [
-        {"source": outputs[tensor], "target": offset, "bytes": kind.bytes}
-        for tensor, kind, offset in state
-        if outputs.get(tensor, offset) != offset
-    ]
-    row: Row = {
-        "launches": tables.rows(f"program.{name}.launches", abi.LAUNCH, rows),
-        "launch_count": len(rows),
-        "regions": tables.rows(f"program.{name}.regions", abi.REGION, regions),
-        "region_count": len(regions),
-        "checks": tables.rows(f"program.{name}.checks", abi.CHECK, checks),
-        "copies": tables.rows(f"program.{name}.copies", abi.COPY, copies),
-        "copy_count": len(copies),
-    }
-    return tables.rows(f"program.{name}", abi.PROGRAM, [row])
-
-
-def _regions(
-    program: ProgramPlan, together: tuple[Launch, ...], buffers: tuple[Buffer, ...]
-) -> tuple[list[Row], list[Row]]:
-    """Each region of a program for itself, and the results that all of them give."""
-    regions: list[Row] = []
-    checks: list[Row] = []
-    for place, launch in enumerate(together):
-        for number, region in enumerate(launch.regions):
-            results = _checks(program, launch.first + number, buffers)
-            symbol = region.symbol
-            regions.append(
-                {
-                    "launch": place,
-                    "number": number,
-                    "name": symbol if region.span is None else f"{region.span} ({symbol})",
-                    "first_check": len(checks),
-                    "check_count": len(results),
-                }
-            )
-            checks += results
-    return regions, checks
-
-
-def _checks(program: ProgramPlan, number: int, buffers: tuple[Buffer, ...]) -> list[Row]:
-    """The f32 results of one region: buffers that begin to live there and are no inputs."""
-    inputs = {offset for _, offset in program.inputs}
-    return [
-        {"offset": buffer.offset, "count": buffer.type.count}
-        for buffer in buffers
-        if buffer.program == program.name
-        and buffer.first == number
-        and buffer.type.dtype is Dtype.F32
-        and buffer.offset not in inputs
-    ]
 
 
 def _output(programs: dict[str, ProgramPlan], program: str, name: str) -> int:

@@ -7,7 +7,7 @@ from alpha.base.host import HostTarget
 from alpha.graph.node import Graph
 from alpha.plan.plan import Plan
 from alpha.runtime import abi
-from alpha.runtime.descriptor import program_row
+from alpha.runtime.program_tables import program_row
 from alpha.runtime.tables import Address, Content, Row, Tables
 
 
@@ -36,7 +36,7 @@ def _test(tables: Tables, graph: Graph, plan: Plan) -> Row:
         {"offset": offsets[name], "bytes": node.type.bytes} for name, node in graph.outputs
     ]
     return {
-        "program": program_row(tables, program, [], plan.buffers),
+        "program": program_row(tables, program, []),
         "results": tables.rows(f"{graph.name}.results", abi.RESULT, results),
         "result_count": len(results),
     }

@@ -30,7 +30,7 @@ from alpha.evaluate.system import (
     System,
     Tensor,
 )
-from alpha.plan.plan import Buffer, Plan, ProgramPlan, Region
+from alpha.plan.plan import Buffer, Plan, ProgramPlan, Region, Result
 from alpha.runtime.build import runtime_ir
 from alpha.runtime.descriptor import system_ir
 from alpha.runtime.subset.module import Settings, SubsetSource, compile_module
@@ -161,9 +161,14 @@ def tiny_plan() -> Plan:
             ProgramPlan(
                 "step",
                 (
-                    Region("tiny_loss", False, None),
+                    Region("tiny_loss", False, None, (Result(Dtype.F32, PLACES["LOSS"], 1),)),
                     Region("tiny_update", True, None),
-                    Region("tiny_bias", False, Span(SPAN.source, 5, 9)),
+                    Region(
+                        "tiny_bias",
+                        False,
+                        Span(SPAN.source, 5, 9),
+                        (Result(Dtype.F32, PLACES["B_NEXT"], 3),),
+                    ),
                 ),
                 (
                     *state,
