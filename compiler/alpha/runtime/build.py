@@ -28,6 +28,7 @@ SOURCES = (
     "options",
     "batches",
     "programs",
+    "board",
     "events",
     "evaluation",
     "json",

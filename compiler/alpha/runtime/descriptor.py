@@ -42,7 +42,8 @@ MAX_FOLDER = 3000
 def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[DataBlob, ...]]:
     """The tables of one system, and the bundled data they refer to.
 
-    Raises Refused (E0011) for what the runtime cannot run yet: more than 2^32 - 1 steps, and a conversion of data it does not have.
+    Raises Refused (E0011) for what the runtime cannot run yet: more than 2^32 - 1 steps, and a conversion of data it
+    does not have.
     """
     _check(system)
     tables = Tables()

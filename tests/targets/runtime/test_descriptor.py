@@ -10,7 +10,7 @@ import pytest
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate.system import DataField, Report, Stop
+from alpha.evaluate.system import DataField, Stop
 from alpha.runtime import abi
 from alpha.runtime.build import SOURCES, runtime_sources
 from alpha.runtime.descriptor import system_ir
@@ -83,7 +83,6 @@ def test_what_the_runtime_cannot_do_yet_is_said_at_build_time() -> None:
     system = tiny_system()
     field = DataField("image", TensorType(Dtype.BF16, (4,)), Dtype.U8, b"")
     for changed in (
-        replace(system, report=Report(5, ("loss",), ("TensorBoard",))),
         replace(system, steps=1 << 32),
         replace(system, checkpoint=replace(system.checkpoint, folder="x" * 3001)),
         replace(system, predict_output=TensorType(Dtype.BF16, (8, 2))),

@@ -90,6 +90,7 @@ def tiny_system(
     learner: str = "tiny learner",
     data: bytes | None = None,
     shuffle: str = "EachEpoch",
+    sinks: tuple[str, ...] = ("Terminal", "JsonLines"),
 ) -> System:
     stored = Dtype.U8 if bundle else None
     image = images().astype("u1" if bundle else "<f4").tobytes()
@@ -125,7 +126,7 @@ def tiny_system(
         bundle=bundle,
         evaluate_every=10,
         checkpoint=Checkpoint(every, keep, "runs/tiny"),
-        report=Report(5, ("loss", "hits"), ("Terminal", "JsonLines")),
+        report=Report(5, ("loss", "hits"), sinks),
         stop=stop,
         may_move=(),
         policy_text=f"tiny policy, seed {seed}",
