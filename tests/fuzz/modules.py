@@ -29,6 +29,7 @@ class _Writer:
         self.random = random
         self.taken: dict[str, int] = {}
         self.terms = Terms(random, self.taken)
+        self.measured = random.random() < 0.5
 
     def package(self) -> Package:
         inputs = self.random.choice([1, 3, 4, 8, 16, 17])
@@ -213,6 +214,17 @@ network = Net {{ inputs = {inputs}, width = {width}, half = {width // 2}, classe
     let (net', slots') = optimizer.apply t net slots (clipByGlobalNorm 1.0 g)
     { net = net', slots = slots', loss = value }
 """
+        measured = serving = ""
+        if self.measured:
+            measured = f"""
+  metric drawn net b =
+    let y = net.forward (keyFrom 7) b.x
+    {metric} + mean[batch] (cast f32 (argmax[-1] y == b.label))
+"""
+        if self.random.random() < 0.3:
+            serving = f"""
+  predict net (x : Tensor f32 [batch, {inputs}]) = net.forward (keyFrom 1) x + {output}
+"""
         return f"""
 type Batch [batch] = {{ x : Tensor f32 [batch, {inputs}], label : Tensor (index {labels}) [batch] }}
 
@@ -224,14 +236,11 @@ learner learning =
     let y = net.forward key b.x
     mean (crossEntropy y b.label) + 0.01 * {extra}
 {step}
-  metric drawn net b =
-    let y = net.forward (keyFrom 7) b.x
-    {metric} + mean[batch] (cast f32 (argmax[-1] y == b.label))
-
-  predict net (x : Tensor f32 [batch, {inputs}]) = net.forward (keyFrom 1) x + {output}
+{measured}{serving}
 """
 
     def policy(self, inputs: int) -> str:
+        scalars = '"loss", "drawn"' if self.measured else '"loss"'
         columns = ", ".join(map(str, range(inputs)))
         return f"""
 policy baseline =
@@ -250,7 +259,7 @@ policy baseline =
   shuffle       = {self.random.choice(["EachEpoch", "InOrder"])}
   evaluateEvery = 3
   checkpoint    = {{ every = 3, keep = 1, folder = "run" }}
-  report        = {{ every = 1, scalars = ["loss", "drawn"], to = [JsonLines] }}
+  report        = {{ every = 1, scalars = [{scalars}], to = [JsonLines] }}
   stop          = []
 """
 
