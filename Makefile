@@ -49,7 +49,7 @@ check: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/alpha fmt --check . compiler/alpha/library
+	@$(BIN)/alpha fmt --check . compiler/alpha/library compiler/alpha/driver/templates/*
 	@$(BIN)/alpha lock --check
 
 bless: $(STAMP)

@@ -40,6 +40,7 @@ def test_the_wheel_holds_the_library_the_systems_and_their_data(wheel: Path) -> 
         "alpha/py.typed",
         "alpha/library/Alpha/Prelude.alpha",
         "alpha/diagnostics/pages/T0402.md",
+        "alpha/driver/templates/mlp/systems/Starter/data/spirals.csv",
         "alpha/syntax/tables.json",
         "alpha/shipped/systems/alpha.lock",
         "alpha/shipped/systems/Digits/data/digits.csv",

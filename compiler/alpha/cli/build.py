@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from alpha.cli.choice import OneOf
 from alpha.cli.output import Output, format_option
 from alpha.driver.request import KINDS, Request
 
@@ -18,7 +19,7 @@ from alpha.driver.request import KINDS, Request
 @click.option(
     "-o", "--output", "place", metavar="FILE", type=click.Path(path_type=Path), help="The result."
 )
-@click.option("--emit", type=click.Choice(KINDS), default="exe", show_default=True, help="Kind.")
+@click.option("--emit", type=OneOf(KINDS), default="exe", show_default=True, help="Kind.")
 @format_option
 def build(
     name: str,

@@ -6,18 +6,28 @@ import click
 
 from alpha.diagnostics.closest import did_you_mean
 
-SUMMARIES = {
-    "build": "Build a system or a pairing into an executable.",
-    "check": "Parse, check and prove; write nothing.",
-    "prove": "Evaluate proofs, and say how many hold.",
-    "test": "Run the tests of modules on this machine.",
-    "run": "Build if needed, then run the executable.",
-    "fmt": "Rewrite modules in the one style.",
-    "fix": "Apply the fixes the compiler is sure of.",
-    "view": "Print a stage of a build as text.",
-    "explain": "Explain a diagnostic code or a demand.",
-    "lock": "Write alpha.lock, the digests of cited files.",
+GROUPS: dict[str, dict[str, str]] = {
+    "Write a system": {
+        "new": "Make a package that checks, tests and trains.",
+        "check": "Parse, check and prove; write nothing.",
+        "prove": "Evaluate proofs, and say how many hold.",
+        "test": "Run the tests of modules on this machine.",
+        "fmt": "Rewrite modules in the one style.",
+        "fix": "Apply the fixes the compiler is sure of.",
+        "lock": "Write alpha.lock, the digests of cited files.",
+    },
+    "Build and run it": {
+        "build": "Build a system or a pairing into an executable.",
+        "run": "Build if needed, then run the executable.",
+    },
+    "Look inside": {
+        "view": "Print a stage of a build, or draw its memory.",
+        "explain": "Explain a diagnostic code or a demand.",
+    },
 }
+"""Commands with what they do, by what they are for."""
+
+SUMMARIES = {name: words for group in GROUPS.values() for name, words in group.items()}
 
 
 def load(name: str) -> click.Command:
@@ -25,6 +35,8 @@ def load(name: str) -> click.Command:
     match name:
         case "build":
             from alpha.cli.build import build as command
+        case "new":
+            from alpha.cli.new import new as command
         case "check":
             from alpha.cli.check import check as command
         case "prove":
@@ -69,5 +81,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
+        widest = max(map(len, SUMMARIES))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), words) for name, words in group.items()])

@@ -65,10 +65,21 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _usage(error: click.UsageError) -> None:
-    click.echo(f"error: {error.format_message()}", err=True)
+    click.echo(f"error: {_said(error)}", err=True)
     if error.ctx is not None:
         command = error.ctx.command_path
         click.echo(f"{error.ctx.get_usage()}\nmore: {command} --help", err=True)
+
+
+def _said(error: click.UsageError) -> str:
+    """The words of a usage error, in our own style where it is about an option's name."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return error.format_message()
+    from alpha.diagnostics.closest import did_you_mean
+
+    known = [name for param in error.ctx.command.get_params(error.ctx) for name in param.opts]
+    guess = did_you_mean(error.option_name, [name for name in known if name.startswith("-")])
+    return f"there is no option `{error.option_name}`" + (f"; {guess}" * bool(guess))
 
 
 def _is_output(failure: OSError) -> bool:

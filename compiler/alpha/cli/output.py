@@ -9,6 +9,7 @@ from collections.abc import Callable
 import click
 
 from alpha.base.record import record
+from alpha.cli.choice import OneOf
 from alpha.diagnostics.codes import exit_status
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 
@@ -65,7 +66,7 @@ class Output:
 format_option = click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=OneOf(FORMATS),
     default="text",
     show_default=True,
     help="How diagnostics and reports are written.",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from alpha.cli.choice import OneOf
 from alpha.cli.output import Output, format_option
 from alpha.driver.request import STAGES, Request
 
 
 @click.command()
 @click.argument("name", metavar="SYSTEM-or-PAIRING")
-@click.option("--stage", type=click.Choice(STAGES), required=True, help="What to print.")
+@click.option("--stage", type=OneOf(STAGES), required=True, help="What to print.")
 @click.option("--program", metavar="NAME", help="One program alone, such as step or evaluate.")
 @click.option("--target", metavar="NAME", help="Target, as for build [default: x86_64-linux].")
 @click.option("--direct", is_flag=True, help="The direct lane.")
