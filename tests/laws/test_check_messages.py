@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from alpha.diagnostics.diagnostic import Diagnostic
+from alpha.diagnostics.edits import applied
 from checking import check_text, codes
 
 
@@ -68,6 +71,27 @@ def test_the_sizes_of_a_model_are_followed_to_its_parameters() -> None:
         "model M [n, k] =\n  param w : Tensor f32 [k, n] = zeros\n\n  f : Tensor f32 [b, n + 1] -> Tensor f32 [b, n + 1]\n  f x = x + w[0]"
     )
     assert found.code == "E0412"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f : Tensor f32 [n] -> Tensor i32 [n] -> Tensor f32 [n]\nf x y = x * y",
+        "f : Tensor i32 [n] -> Tensor f32 [n] -> Tensor f32 [n]\nf x y = (x + x) * y",
+        "g : Tensor f32 [n] -> Int\ng x = 1\n\nh : Tensor i32 [n] -> Int\nh y = g y",
+        "f : Tensor f32 [8, 3] -> Tensor f32 [8, 1] -> Tensor f32 [8, 3]\nf x y = x * y",
+        "f : Tensor f32 [1, n] -> Tensor f32 [n + 2, n] -> Tensor f32 [n + 2, n]\nf x y = x * 2.0 + y",
+        "f : f32\nf = 16_777_217",
+        "f : Tensor f32 [n] -> Tensor f32 [n]\nf x = sigmoud x",
+    ],
+)
+def test_the_proposed_edit_mends_it(text: str) -> None:
+    found = [item for item in check_text(text)[1] if item.fixes]
+    assert found
+    source = found[0].fixes[0].span.source.text
+    for item in reversed(found):
+        source = applied(source, item.fixes[:1])
+    assert codes(source) == []
 
 
 def test_an_unknown_name_comes_with_the_closest() -> None:

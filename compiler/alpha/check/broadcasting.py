@@ -8,12 +8,13 @@ from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
 from alpha.check.context import Context
+from alpha.check.conversions import cast_of, repeat_of, wider_of
 from alpha.check.entries import Refuse
 from alpha.check.solver import Mismatch
 from alpha.check.unify import Unifier
 from alpha.core.dim import Answer, Dim
 from alpha.core.types import Element, Shape, Tensor, Type
-from alpha.diagnostics.diagnostic import Diagnostic, Label
+from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 
 
 @record
@@ -46,12 +47,25 @@ def same_element(cx: Context, operands: Sequence[Operand], span: Span) -> Elemen
                 Label(o.span, f"this is `{cx.show(o.type)}`") for o in (first[1], operand)
             )
             left, right = (cx.shower.element(e) for e in (first[0], tensor.element))
-            cx.fault = cx.report(errors_types.dtypes(span, left, right, labels))
+            fixes = _cast(cx, first, (tensor.element, operand))
+            cx.fault = cx.report(errors_types.dtypes(span, left, right, labels, fixes))
             return None
         for one, two in unifier.later:
             cx.unify_dims(one, two, span)
     assert first is not None
     return first[0]
+
+
+def _cast(
+    cx: Context, first: tuple[Element, Operand], second: tuple[Element, Operand]
+) -> tuple[Fix, ...]:
+    """The narrower operand cast to the dtype of the wider."""
+    elements = tuple(cx.solver.element_head(element) for element, _ in (first, second))
+    target = wider_of(*elements)
+    if target is None:
+        return ()
+    narrow = first[1] if elements[1] is target else second[1]
+    return cast_of(narrow.span, target, argument=False)
 
 
 def broadcast(cx: Context, operands: Sequence[Operand], span: Span) -> Shape | None:
@@ -104,7 +118,10 @@ def _join(
     good = True
     for place in range(1, count + 1):
         one, two = left.axes[-place], right.axes[-place]
-        good = cx.unify_dims(one, two, span, labels, _stretch(span, labels, place)) and good
+        good = (
+            cx.unify_dims(one, two, span, labels, _stretch(span, labels, place, (left, right)))
+            and good
+        )
     if not good:
         return None
     if left.lead is not None or (right.lead is None and len(left.axes) >= len(right.axes)):
@@ -112,11 +129,14 @@ def _join(
     return right
 
 
-def _stretch(span: Span, labels: tuple[Label, ...], place: int) -> Refuse:
+def _stretch(
+    span: Span, labels: tuple[Label, ...], place: int, shapes: tuple[Shape, Shape]
+) -> Refuse:
     def refuse(left: Dim, right: Dim, answer: Answer) -> Diagnostic | None:
         if 1 in (left.value, right.value):
-            wanted = right if left.value == 1 else left
-            return errors_shapes.stretch(span, wanted, labels, place)
+            thin, wanted = (0, right) if left.value == 1 else (1, left)
+            fixes = repeat_of(labels[thin].span, shapes[thin], place, wanted)
+            return errors_shapes.stretch(span, wanted, labels, place, fixes)
         return None
 
     return refuse

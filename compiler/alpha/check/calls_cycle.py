@@ -18,7 +18,8 @@ def refuse_recursion(work: Work) -> None:
     for definition in work.definitions:
         if definition.value is None:
             continue
-        places[definition.symbol] = definition.span
+        name = definition.symbol.removeprefix(work.loaded.name + ".")
+        places[definition.symbol] = work.places.get(name, definition.span)
         graph[definition.symbol] = list(
             dict.fromkeys(
                 t.symbol for t in subterms(definition.value) if isinstance(t, term.Global)

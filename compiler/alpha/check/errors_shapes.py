@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from alpha.base.span import Span
 from alpha.core.dim import Dim
-from alpha.diagnostics.diagnostic import Diagnostic, Label
+from alpha.diagnostics.closest import closest_written, guesses
+from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 
 Labels = tuple[Label, ...]
 
@@ -90,7 +92,9 @@ def where_twice(span: Span, name: str) -> Diagnostic:
     )
 
 
-def stretch(span: Span, wanted: Dim, labels: Labels, place: int) -> Diagnostic:
+def stretch(
+    span: Span, wanted: Dim, labels: Labels, place: int, fixes: tuple[Fix, ...]
+) -> Diagnostic:
     return Diagnostic(
         "E0417",
         f"an axis of size 1 does not stretch to {wanted}",
@@ -98,6 +102,7 @@ def stretch(span: Span, wanted: Dim, labels: Labels, place: int) -> Diagnostic:
         labels,
         "broadcasting only adds leading axes",
         (f"index the axis away and use `repeat[-{place}] {_tight(wanted)}`",),
+        fixes,
     )
 
 
@@ -109,14 +114,18 @@ def axis_name(span: Span, name: str, shape: str, places: Sequence[int]) -> Diagn
             f"the axis `{name}` is ambiguous: it stands at positions {where} of `{shape}`",
             span,
             cause="an axis name must stand in the shape exactly once",
-            hints=("use a number",),
+            hints=(f"write the position instead: {' or '.join(f'`{p}`' for p in places)}",),
         )
     return Diagnostic(
         "E0418",
         f"no axis of `{shape}` is called `{name}`",
         span,
         cause="an axis is a dimension name that stands in the shape alone, or a number",
-        hints=("use a number: 0 is the first axis, -1 the last",),
+        hints=(
+            *guesses(name, re.findall(r"[a-z]\w*", shape)),
+            "or use a number: 0 is the first axis, -1 the last",
+        ),
+        fixes=closest_written(span, name, re.findall(r"[a-z]\w*", shape)),
     )
 
 
@@ -165,6 +174,9 @@ def does_not_divide(span: Span, dim: Dim, divisor: int) -> Diagnostic:
         f"{divisor} does not divide `{dim}`" if divisor else "a size cannot be divided by zero",
         span,
         cause="`//` on dimensions is exact: it must divide every coefficient",
+        hints=(f"name the part instead: write `{divisor} * m` where `{dim}` stands now",)
+        if divisor and dim.value is None and str(dim).isidentifier()
+        else (),
     )
 
 
@@ -206,6 +218,9 @@ def bounds(span: Span, what: str, size: Dim, decided: bool, labels: Labels = ())
         span,
         labels,
         "places count from 0 up to the size",
+        ()
+        if decided or not str(size).isidentifier()
+        else (f"names are at least 1: a size written as `{size} + k` has more than k places",),
     )
 
 

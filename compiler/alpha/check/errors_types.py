@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from alpha.base.span import Span
 from alpha.core.types import Constraint
-from alpha.diagnostics.diagnostic import Diagnostic, Label
+from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 
 Labels = tuple[Label, ...]
 
@@ -14,11 +14,16 @@ Labels = tuple[Label, ...]
 def differ(span: Span, found: str, expected: str, labels: Labels, detail: str = "") -> Diagnostic:
     return Diagnostic(
         "E0301",
-        f"this is `{found}`, but `{expected}` is expected here",
+        f"this is {_shown(found)}, but {_shown(expected)} is expected here",
         span,
         labels,
-        detail or "the two types have no value in common",
+        detail or "nothing is converted silently",
     )
+
+
+def _shown(type_: str) -> str:
+    """A type, or what is known of the type of a literal."""
+    return type_ if type_ in ("a number", "a whole number") else f"`{type_}`"
 
 
 def infinite(span: Span, found: str, expected: str) -> Diagnostic:
@@ -157,23 +162,29 @@ def operator(
     return Diagnostic("E0301", f"`{sign}` is not defined for {what}", span, labels, allowed)
 
 
-def dtypes(span: Span, left: str, right: str, labels: Labels) -> Diagnostic:
+def dtypes(
+    span: Span, left: str, right: str, labels: Labels, fixes: tuple[Fix, ...] = ()
+) -> Diagnostic:
     return Diagnostic(
         "E0401",
         f"the dtypes differ: `{left}` and `{right}`",
         span,
         labels,
         "nothing is converted silently",
-        (f"convert one of them, for example with `cast {right} ...`",),
+        () if fixes else ("`cast` converts a tensor to another dtype: `cast f32 x`",),
+        fixes,
     )
 
 
-def literal(span: Span, written: str, dtype: str) -> Diagnostic:
+def literal(span: Span, written: str, dtype: str, nearest: str = "") -> Diagnostic:
+    """`nearest` is the value of the dtype that is nearest, as it would be written."""
     return Diagnostic(
         "E0402",
         f"`{written}` does not fit `{dtype}`",
         span,
         cause="an integer literal must be exact in its dtype, and a float literal within its range",
+        hints=(f"the nearest value of `{dtype}` is `{nearest}`",) if nearest else (),
+        fixes=(Fix(f"write `{nearest}`", span, nearest),) if nearest else (),
     )
 
 
@@ -187,6 +198,7 @@ def unchecked_index(span: Span, found: str, wanted: str, labels: Labels = ()) ->
         span,
         labels,
         _WHENCE,
+        (f"give the field of the batch, or the parameter, the type `{wanted}`",),
     )
 
 
@@ -205,6 +217,9 @@ def dtype_undefined(span: Span, operation: str, dtype: str, allowed: Sequence[st
         f"`{operation}` is not defined for `{dtype}`",
         span,
         cause=f"it is defined for {', '.join(allowed)}" if allowed else "",
+        hints=("`cast f32 x` makes floats of numbers",)
+        if "f32" in allowed and "i32" not in allowed and dtype[0] in "iub"
+        else (),
     )
 
 
@@ -218,6 +233,7 @@ def cast(span: Span, found: str, target: str) -> Diagnostic:
         f"there is no cast from `{found}` to `{target}`",
         span,
         cause="casts go between numbers, and from `bool` and `index n` to numbers",
+        hints=("compare instead: `x != 0.0` gives `bool`",) if target == "bool" else (),
     )
 
 

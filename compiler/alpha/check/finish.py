@@ -9,6 +9,7 @@ from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
 from alpha.check.context import Context
+from alpha.check.conversions import nearest
 from alpha.check.entries import Hole
 from alpha.check.solver import F32, INT, KEY, SCALAR
 from alpha.core import term as core
@@ -218,7 +219,14 @@ class Finisher:
             and isinstance(value, int | Fraction)
             and not fits(value, type_.element)
         ):
-            self.cx.report(errors_types.literal(item.span, item.span.text, type_.element.value))
+            self.cx.report(
+                errors_types.literal(
+                    item.span,
+                    item.span.text,
+                    type_.element.value,
+                    nearest(item.span.text, type_.element),
+                )
+            )
         return core.Literal(value, span=item.span, type=type_)
 
 

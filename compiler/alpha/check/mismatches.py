@@ -5,6 +5,7 @@ from __future__ import annotations
 from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
+from alpha.check.conversions import cast_of
 from alpha.check.show import Shower
 from alpha.check.solver import Mismatch
 from alpha.core.dim import Dim
@@ -43,8 +44,13 @@ def mismatch_diagnostic(
         texts = shower.shape(left), shower.shape(right)
         return errors_shapes.ranks(span, *texts, (*whole, *labels))
     if code == "E0401":
+        fixes = (
+            cast_of(span, right, argument=True)
+            if isinstance(left, Dtype) and isinstance(right, Dtype)
+            else ()
+        )
         return errors_types.dtypes(
-            span, shower.element(left), shower.element(right), (*whole, *labels)
+            span, shower.element(left), shower.element(right), (*whole, *labels), fixes
         )
     if code == "E0403":
         name = shower.element(left) if isinstance(left, Dtype) else "a literal"

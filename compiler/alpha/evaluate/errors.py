@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from alpha.base.span import Span
 from alpha.core.term import Amount
@@ -95,11 +96,24 @@ def empty_slice(low: int, high: int, span: Span) -> Diagnostic:
     )
 
 
-def size_below_one(sizes: Sequence[int], span: Span, names: Sequence[str] = ()) -> Diagnostic:
+def size_below_one(
+    sizes: Sequence[int],
+    span: Span,
+    written: Sequence[str] = (),
+    values: Mapping[str, int] | None = None,
+) -> Diagnostic:
+    """`written` are the sizes as formulas, `values` what their names stand for."""
     at = next(place for place, size in enumerate(sizes) if size < 1)
-    what = f"`{names[at]}`" if names else "an axis"
+    formula = written[at] if written else ""
+    what = f"the size `{formula}`" if formula and not formula.lstrip("-").isdigit() else "a size"
+    used = [
+        f"`{name} = {value}`"
+        for name, value in (values or {}).items()
+        if name != formula and re.search(rf"(?<![\w']){re.escape(name)}(?![\w'])", formula)
+    ]
+    where = f", with {' and '.join(used)}" if used else ""
     return Diagnostic(
-        "E0503", f"{what} has size {sizes[at]}", span, cause="every axis has at least one place"
+        "E0503", f"{what} is {sizes[at]}{where}", span, cause="every axis has at least one place"
     )
 
 
@@ -224,6 +238,27 @@ def key_captured(span: Span) -> Diagnostic:
         span,
         cause="every round would draw the same numbers",
         hints=("`derive key i` with the loop's own index gives each round its key",),
+    )
+
+
+def changes_between_turns(span: Span, trail: Sequence[tuple[str, Span]]) -> Diagnostic:
+    return Diagnostic(
+        "E0410",
+        "a turn of this loop changes something that must be known when the program is compiled",
+        span,
+        _calls(trail),
+        "the turns of a loop are compiled once, so only tensors and keys may differ from turn to turn",
+        ("carry a number as a tensor, such as a `u32` or an `f32`", "`fold` writes every turn out"),
+    )
+
+
+def loops_too_deep(deepest: int, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0502",
+        f"more than {deepest} loops stand inside each other here",
+        span,
+        cause="`through` and `iterate` make loops of the program, and each in another makes its gradient longer",
+        hints=("let one loop do the work of several",),
     )
 
 

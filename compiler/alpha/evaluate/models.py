@@ -66,7 +66,9 @@ def _parameters(
         if isinstance(parameter.type, Tensor):
             own = tensor(parameter.type, types)
             if any(size < 1 for size in own.shape):
-                raise Refused(errors.size_below_one(own.shape, parameter.span))
+                written = [str(axis) for axis in parameter.type.shape.axes]
+                values = {name: number(Dim.variable(name), types) for name in types}
+                raise Refused(errors.size_below_one(own.shape, parameter.span, written, values))
             assert parameter.initialiser is not None
             whole = TensorType(own.dtype, stacks + own.shape)
             yield Parameter(

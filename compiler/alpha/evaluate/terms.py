@@ -8,6 +8,7 @@ from functools import partial
 from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.core import term as core
+from alpha.core.dim import Dim
 from alpha.core.types import TypeArgument
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate import budget, errors
@@ -101,7 +102,13 @@ def _intrinsic(machine: Machine, term: core.Term, scope: Here) -> None:
     if term.shape is not None:
         shape = tuple(number(axis, scope.types) for axis in term.shape)
         if any(size < 1 for size in shape):
-            raise Refused(errors.size_below_one(shape, term.span))
+            written = [str(axis) for axis in term.shape]
+            values = {
+                name: dim.value
+                for name, dim in scope.types.items()
+                if isinstance(dim, Dim) and dim.value is not None
+            }
+            raise Refused(errors.size_below_one(shape, term.span, written, values))
     arguments = tuple(ground(argument, scope.types) for argument in term.arguments)
     operation(
         machine,

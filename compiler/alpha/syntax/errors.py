@@ -12,6 +12,7 @@ from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 256
 
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
 _MEANT = {
     "&": "write `and`",
     "!": "write `not` before a condition, `!=` between values",
@@ -346,6 +347,7 @@ def unclosed_bracket(span: Span, noticed: Span | None) -> Diagnostic:
         span,
         labels=labels,
         cause="a bracket ends before the next declaration begins",
+        hints=(f"close it with `{_CLOSING[span.text]}`",) if span.text in _CLOSING else (),
     )
 
 
