@@ -21,6 +21,8 @@ from alpha.driver.lock import write_locks
 
 TEMPLATES = {
     "mlp": "a perceptron that tells the arms of a spiral apart",
+    "cnn": "convolutions that tell shapes in noisy pictures apart",
+    "gpt": "a tiny GPT over bytes that writes sums in words",
 }
 """What can be chosen, the first one by default."""
 
