@@ -153,12 +153,15 @@ def _in_this_graph(
     if symbol in machine.staging.constants:
         machine.give(machine.staging.constants[symbol])
         return
-    machine.later(partial(_keep, machine, symbol))
+    # A definition stands outside of every loop, whichever turn needs it first.
+    loops, machine.staging.loops = machine.staging.loops, []
+    machine.later(partial(_keep, machine, symbol, loops))
     machine.enter(symbol, span)
     machine.push(value, scope)
 
 
-def _keep(machine: Machine, symbol: str) -> None:
+def _keep(machine: Machine, symbol: str, loops: list[int]) -> None:
+    machine.staging.loops = loops
     machine.staging.constants[symbol] = machine.last()
 
 

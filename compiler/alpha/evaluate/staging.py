@@ -19,25 +19,32 @@ KEY = TensorType(Dtype.U32, (3,))
 
 @record
 class KeyUse:
-    """One use of a key: `kind` is `drawn`, `split` or `derived`; `label` the label it was derived with."""
+    """One use of a key: `kind` is `drawn`, `split`, `derived`, or `carried` by a loop.
+
+    `labels` are those it was derived with: one number, or the numbers that the index of a loop goes through.
+    """
 
     kind: str
     span: Span
-    label: int | None = None
+    labels: range = range(0)
 
 
 @record(frozen=False)
 class Staging:
-    """`constants` holds module-level values that contain nodes of this graph. `used` tells whether a node was made."""
+    """`constants` holds module-level values that contain nodes of this graph. `used` tells whether a node was made.
+
+    `loops` are the numbers of the rolled loops whose turn is being evaluated, outer ones first; `turns` says how many
+    turns each loop has.
+    """
 
     builder: Builder = field(default_factory=Builder)
     used: bool = False
     inputs: int = 0
     constants: dict[str, Value] = field(default_factory=dict)
     loops: list[int] = field(default_factory=list)
+    turns: dict[int, int] = field(default_factory=dict)
     _uses: dict[int, list[KeyUse]] = field(default_factory=dict)
     _keys: int = 0
-    _loops: int = 0
 
     def apply(
         self,
@@ -96,37 +103,39 @@ class Staging:
     def use(self, key: KeyValue, use: KeyUse, own_index: bool = False) -> None:
         """Record a use of a key; a second one, or one from inside a loop around which it was made, is refused.
 
-        `own_index` says that the label is the index of the innermost loop.
+        `own_index` says that the label is the index of the innermost loop; the key may be of just outside that one.
         """
-        if key.loops != tuple(self.loops) and not (use.kind == "derived" and own_index):
+        here = tuple(self.loops)
+        from_outside = use.kind == "derived" and own_index and key.loops == here[:-1]
+        if key.loops != here and not from_outside:
             raise Refused(errors.key_captured(use.span))
         earlier = self._uses.setdefault(key.serial, [])
         for other in earlier:
-            fault = self._conflict(other, use, own_index)
+            fault = self._conflict(other, use)
             if fault is not None:
                 raise Refused(fault(other.span, use.span))
         earlier.append(use)
 
     @staticmethod
-    def _conflict(
-        first: KeyUse, second: KeyUse, own_index: bool
-    ) -> Callable[[Span, Span], Diagnostic] | None:
-        if first.kind == "derived" and second.kind == "derived":
-            if own_index or first.label != second.label:
-                return None
-            return errors.label_used_twice
-        if first.kind == second.kind:
-            return errors.key_used_twice
-        if "drawn" in (first.kind, second.kind):
+    def _conflict(first: KeyUse, second: KeyUse) -> Callable[[Span, Span], Diagnostic] | None:
+        kinds = {first.kind, second.kind}
+        if kinds == {"derived"}:
+            apart = (
+                first.labels.stop <= second.labels.start or second.labels.stop <= first.labels.start
+            )
+            return None if apart else errors.label_used_twice
+        if kinds in ({"drawn", "derived"}, {"drawn", "split"}):
             return errors.drawn_and_derived
         return errors.key_used_twice
 
     # ---- rolled loops ----
 
-    def enter_loop(self) -> int:
-        self._loops += 1
-        self.loops.append(self._loops)
-        return self._loops
+    def enter_loop(self, turns: int) -> int:
+        """Begin a turn that stands for all of a new loop; the number of that loop."""
+        number = len(self.turns) + 1
+        self.turns[number] = turns
+        self.loops.append(number)
+        return number
 
     def leave_loop(self) -> None:
         self.loops.pop()

@@ -47,27 +47,18 @@ def _derive(
     key, label = operands
     assert isinstance(key, KeyValue)
     staging = machine.staging
-    own_index = (
-        isinstance(label, Staged)
-        and label.loop is not None
-        and bool(staging.loops)
-        and label.loop == staging.loops[-1]
-    )
-    number = _label(machine, label, span)
-    staging.use(key, KeyUse("derived", span, number), own_index)
     machine.allocate(budget.NODE)
-    return staging.key(staging.apply("deriveKey", (key.node,), span, tag=TAG_DERIVE, index=number))
-
-
-def _label(machine: Machine, label: Value, span: Span) -> int:
-    """A known number, or the index of a loop, which is a constant in each of its rounds."""
-    if isinstance(label, Scalar):
-        return int(label.value)
     if isinstance(label, Staged) and label.loop is not None:
-        number = label.node.attribute("value")
-        assert isinstance(number, int)
-        return number
-    raise Refused(errors.must_be_known("the label of `derive`", span, machine.trail))
+        own_index = bool(staging.loops) and label.loop == staging.loops[-1]
+        staging.use(key, KeyUse("derived", span, range(staging.turns[label.loop])), own_index)
+        child = staging.apply("deriveKey", (key.node, label.node), span, tag=TAG_DERIVE)
+    elif isinstance(label, Scalar):
+        number = int(label.value)
+        staging.use(key, KeyUse("derived", span, range(number, number + 1)))
+        child = staging.apply("deriveKey", (key.node,), span, tag=TAG_DERIVE, index=number)
+    else:
+        raise Refused(errors.must_be_known("the label of `derive`", span, machine.trail))
+    return staging.key(child)
 
 
 def _draw(machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span) -> Value:

@@ -1,27 +1,21 @@
-"""Loops over layers, gradients, and operations on whole bundles of parameters."""
+"""Gradients, and operations on whole bundles of parameters."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 
 from alpha.base.dtype import Dtype
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate import budget
 from alpha.evaluate.intrinsics import elementwise
-from alpha.evaluate.intrinsics.known import integer
 from alpha.evaluate.machine import Call, Machine, Row, Steps
 from alpha.evaluate.models import parameters
-from alpha.evaluate.selection import chosen
+from alpha.evaluate.parts import Part, changed
 from alpha.evaluate.staging import Staging
 from alpha.evaluate.values import (
     Bundle,
-    ListValue,
     ModelValue,
     Operation,
-    Record,
     Scalar,
-    StackValue,
     Staged,
     TupleValue,
     Value,
@@ -31,76 +25,15 @@ from alpha.graph.errors import OperationError
 from alpha.graph.node import Node
 
 
-def on_tensors(value: Value, change: Callable[[Node], Node]) -> Value:
-    """`value` with every staged tensor in it changed."""
-    match value:
-        case Staged(node):
-            return Staged(change(node))
-        case TupleValue(items):
-            return TupleValue(tuple(on_tensors(item, change) for item in items))
-        case ListValue(items):
-            return ListValue(tuple(on_tensors(item, change) for item in items))
-        case Record(type, fields):
-            return Record(type, {name: on_tensors(part, change) for name, part in fields.items()})
-        case Bundle():
-            return value.rebuilt(on_tensors(leaf, change) for _, leaf in value.leaves())
-        case StackValue(count, layer):
-            inner = on_tensors(layer, change)
-            assert isinstance(inner, Bundle)
-            return StackValue(count, inner)
-        case _:
-            return value
-
-
 def _stop_gradient(
     machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
 ) -> Value:
-    def stopped(node: Node) -> Node:
-        return machine.staging.apply("stopGradient", (node,), span)
+    def stopped(part: Part) -> Value:
+        if isinstance(part, Staged):
+            return Staged(machine.staging.apply("stopGradient", (part.node,), span))
+        return part
 
-    return on_tensors(operands[0], stopped)
-
-
-def _layer(machine: Machine, stack: StackValue, index: int, span: Span) -> Bundle:
-    """Layer `index` of a stack."""
-
-    def taken() -> Iterator[Value]:
-        for _, leaf in stack.layer.leaves():
-            assert isinstance(leaf, Staged)
-            shape = leaf.node.type.shape
-            low = (index, *(0 for _ in shape[1:]))
-            high = (index + 1, *shape[1:])
-            yield chosen(machine, leaf, low, high, shape[1:], span)
-
-    return stack.layer.rebuilt(taken())
-
-
-def _through(
-    machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
-) -> Steps:
-    """Every round is written out; the index is a constant of its round that only `derive` may look into."""
-    blocks, function, value = operands
-    assert isinstance(blocks, StackValue)
-    staging = machine.staging
-    loop = staging.enter_loop()
-    for place in range(blocks.count):
-        index = Staged(staging.constant(Scalar(Dtype.U32, place), span), loop)
-        layer = _layer(machine, blocks, place, span)
-        value = yield Call(function, (index, layer, value))
-    staging.leave_loop()
-    return value
-
-
-def _iterate(
-    machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
-) -> Steps:
-    count, function, value = operands
-    rounds = integer(machine, count, "the number of rounds", span)
-    machine.staging.enter_loop()
-    for _ in range(rounds):
-        value = yield Call(function, (value,))
-    machine.staging.leave_loop()
-    return value
+    return changed(operands[0], stopped)
 
 
 def _value_and_grad(
@@ -109,7 +42,9 @@ def _value_and_grad(
     """Fresh nodes stand for `p` inside `f`, so what `f` captures of `p` from outside gets no gradient."""
     function, p, x = operands
     staging = machine.staging
-    leaves = tuple(p.leaves()) if isinstance(p, Bundle) else (("the operand", p),)
+    leaves = (
+        tuple(p.leaves()) if isinstance(p, Bundle) else (("the value it is differentiated by", p),)
+    )
     fresh = []
     for _, leaf in leaves:
         node = staging.node(leaf, span)
@@ -191,8 +126,6 @@ def _count_params(
 
 
 ROWS: dict[str, Row] = {
-    "through": Row(3, _through),
-    "iterate": Row(3, _iterate),
     "grad": Row(3, _value_and_grad),
     "valueAndGrad": Row(3, _value_and_grad),
     "stopGradient": Row(1, _stop_gradient),

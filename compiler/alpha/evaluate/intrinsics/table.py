@@ -10,6 +10,7 @@ from alpha.evaluate.intrinsics import (
     contraction,
     elementwise,
     lists,
+    loops,
     movement,
     randomness,
     reductions,
@@ -26,6 +27,7 @@ FAMILIES: tuple[Mapping[str, Row], ...] = (
     movement.ROWS,
     contraction.ROWS,
     randomness.ROWS,
+    loops.ROWS,
     structure.ROWS,
     training.ROWS,
 )
