@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,19 @@ def test_a_verdict_is_what_the_program_says(folder: Path) -> None:
     (fault,) = [item.fault for item in found if item.fault is not None]
     assert fault.code == "P0003"
     assert any(label.text.startswith("`sum (noise (keyFrom 5))` is ") for label in fault.labels)
+
+
+@pytest.mark.slow
+def test_the_tests_that_come_with_alpha_pass(tmp_path: Path) -> None:
+    with Session.open(tmp_path) as session:
+        names = [
+            name
+            for name, found in session.roots.modules().items()
+            if re.search(r"^test ", found.file.read_text("utf-8"), re.MULTILINE)
+        ]
+        assert "Alpha.Tests.Nn" in names
+        found = testing.run_tests(session, names, None)
+    assert [item.proof.symbol for item in found if not item.passed] == []
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Write `shapes.csv`: noisy pictures of bars, crosses and boxes, in an order without blocks.
 
-    python make_shapes.py
+It is run by hand: `python make_shapes.py`.
 """
 
 import random

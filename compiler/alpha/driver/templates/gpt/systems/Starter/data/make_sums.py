@@ -1,6 +1,6 @@
 """Write `sums.txt`: sums of small numbers in words, in an order without pattern.
 
-    python make_sums.py
+It is run by hand: `python make_sums.py`.
 """
 
 import random

@@ -1,6 +1,6 @@
 """Write `spirals.csv`: points on three arms of a spiral, with a little noise, in an order without blocks.
 
-python make_spirals.py
+It is run by hand: `python make_spirals.py`.
 """
 
 import math
