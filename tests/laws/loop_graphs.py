@@ -1,8 +1,7 @@
-"""Graphs with rolled loops, drawn by hypothesis, and the same graphs unrolled."""
+"""Graphs of primitives with rolled loops, drawn for what their lowering has to tell apart: rows, homes, swaps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -146,6 +145,21 @@ def loop(outer: Site, deeper: int) -> None:
 
 
 @st.composite
+def loop_steps(draw: Draw, names: tuple[str, ...]) -> Graph:
+    """A step that makes new state of type `KIND` from old, with loops on the way."""
+    site = Site(draw, True)
+    for name in names:
+        site.add(site.builder.input(f"net.{name}", KIND))
+    site.top = False
+    for _ in range(draw(st.integers(1, 3))):
+        loop(site, 1)
+        step(site, 1)
+    ends = [(f"net.{name}", site.find(KIND)) for name in names]
+    loss = site.apply("sum", site.find(KIND), axes=(0, 1))
+    return site.builder.graph("step", [*ends, ("loss", loss)])
+
+
+@st.composite
 def loop_graphs(draw: Draw) -> Graph:
     """A graph with a loop at least; every value that nothing uses is an output, and some others are."""
     site = Site(draw, True)
@@ -157,59 +171,3 @@ def loop_graphs(draw: Draw) -> Graph:
     used = {operand for node in site.nodes for operand in node.operands}
     ends = [node for node in site.nodes if node not in used or draw(st.integers(0, 5)) == 0]
     return site.builder.graph("loops", [(f"y{place}", node) for place, node in enumerate(ends)])
-
-
-def unrolled(graph: Graph) -> Graph:
-    """The same function without loops: each turn is written out."""
-    builder = Builder()
-    found = {
-        node: builder.input(str(node.attribute("name")), node.type, node.span)
-        for node in graph.inputs
-    }
-    _copy(builder, graph, found)
-    return builder.graph(graph.name, [(name, found[node]) for name, node in graph.outputs])
-
-
-def _copy(builder: Builder, graph: Graph, found: dict[Node, Node]) -> None:
-    loops: dict[Node, Sequence[Node]] = {}
-    for node in graph.nodes():
-        if node in found:
-            continue
-        operands = [found[item] for item in node.operands if item not in loops]
-        if node.loop is not None:
-            loops[node] = _turns(builder, node.loop, operands)
-        elif node.operation == "result":
-            place = node.attribute("place")
-            assert isinstance(place, int)
-            found[node] = loops[node.operands[0]][place]
-        elif node.operation == "constant":
-            found[node] = builder.constant(node.attribute("value"), node.type.dtype)  # type: ignore[arg-type]
-        else:
-            found[node] = builder.apply(node.operation, operands, **dict(node.attributes))
-
-
-def _turns(builder: Builder, loop: Loop, operands: Sequence[Node]) -> list[Node]:
-    carried = list(operands[: loop.carried])
-    stacks = operands[loop.carried : loop.carried + loop.slices]
-    rest = operands[loop.carried + loop.slices :]
-    rows: list[list[Node]] = [[] for _ in loop.body.outputs[loop.carried :]]
-    for turn in range(loop.count):
-        index = loop.count - 1 - turn if loop.backward else turn
-        slices = [_row(builder, stack, index) for stack in stacks]
-        given = [builder.constant(index, Dtype.U32), *carried, *slices, *rest]
-        found = dict(zip(loop.body.inputs, given, strict=True))
-        _copy(builder, loop.body, found)
-        ends = [found[node] for _, node in loop.body.outputs]
-        carried = ends[: loop.carried]
-        for row, end in zip(rows, ends[loop.carried :], strict=True):
-            shape = (1, *end.type.shape)
-            row.append(builder.apply("reshape", (end,), shape=shape))
-    ordered = [row[::-1] if loop.backward else row for row in rows]
-    return [*carried, *(builder.apply("concat", row, axis=0) for row in ordered)]
-
-
-def _row(builder: Builder, stack: Node, index: int) -> Node:
-    _, *shape = stack.type.shape
-    low, high = (index, *[0] * len(shape)), (index + 1, *shape)
-    row = builder.apply("slice", (stack,), low=low, high=high)
-    return builder.apply("reshape", (row,), shape=tuple(shape))

@@ -94,7 +94,8 @@ class _Verifier:
         if buffer.reach > buffer.elements:
             self._fault("rows", f"`{buffer.name}` reaches {buffer.reach} of {buffer.elements}")
         inside = buffer.count
-        for row in sorted(buffer.rows, key=lambda row: row.stride):
+        moving = [row for row in buffer.rows if row.turns != 1]
+        for row in sorted(moving, key=lambda row: row.stride):
             if row.turns < 1 or row.stride < inside:
                 self._fault("rows", f"rows of `{buffer.name}` share elements")
             inside += (row.turns - 1) * row.stride

@@ -147,6 +147,8 @@ class _Memory:
         written: list[Buffer] = []
         for number, part in enumerate(kernel.buffers):
             buffer = self._live(part.offset, place)
+            if buffer is not None and buffer.program and buffer.name != part.name:
+                yield f"`{kernel.symbol}` finds `{buffer.name}` in the place of `{part.name}`"
             if buffer is None or part.reach * part.scalar.size > buffer.bytes:
                 yield f"`{kernel.symbol}` leaves `{part.name}`, or it is not live"
                 continue

@@ -26,8 +26,9 @@ from alpha.graph.text import to_text
 from alpha.kernel.direct import site
 from alpha.kernel.lower import lower
 from alpha.targets import HOSTS
-from kernel_runner import from_memory, to_memory
+from kernel_runner import from_memory, placed, plan_loop, played, to_memory
 from laws.graphs import BINARY, UNARY, graphs, inputs_of, same_bits
+from laws.loop_graphs import loop_graphs
 from requirements import require_tool
 from semantics.evaluate import evaluate
 from semantics.graph import read_graph
@@ -56,15 +57,21 @@ def executable(worker: Worker, graph: Graph, inputs: Mapping[str, Array], host: 
         data = to_memory(lowered.nodes[name].type.dtype, inputs[name])
         arena[places[buffer.name] : places[buffer.name] + len(data)] = data
     kernels = [
-        replace(k, buffers=tuple(replace(b, offset=places[b.name]) for b in k.buffers))
-        for k in lowered.kernels
+        replace(k, buffers=tuple(placed(b, places) for b in k.buffers)) for k in lowered.kernels
     ]
-    calls = [
-        f'call void @"{kernel.symbol}"(ptr @arena, i64 {part}, i64 {parts})'
-        for kernel in kernels
-        for parts in (PARTS if kernel.parallel else 1,)
-        for part in range(parts)
-    ]
+    calls: list[str] = []
+    for item in played(kernels, [plan_loop(turns, places) for turns in lowered.loops]):
+        if isinstance(item, tuple):
+            cell, index = item
+            calls.append(
+                f"store i32 {index}, ptr getelementptr (i8, ptr @arena, i64 {cell}), align 4"
+            )
+            continue
+        parts = PARTS if item.parallel else 1
+        calls += [
+            f'call void @"{item.symbol}"(ptr @arena, i64 {part}, i64 {parts})'
+            for part in range(parts)
+        ]
     content = "".join(f"\\{byte:02X}" for byte in arena)
     start = "\n".join(
         [
@@ -150,3 +157,13 @@ def test_whole_graphs(
     worker: Worker, host: HostTarget, tmp_path: Path, graph: Graph, seed: int
 ) -> None:
     agree(worker, graph, inputs_of(graph, seed, specials=True), host, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graph=loop_graphs(), seed=st.integers(0, 2**32 - 1))
+def test_whole_graphs_with_loops(
+    worker: Worker, host: HostTarget, tmp_path: Path, graph: Graph, seed: int
+) -> None:
+    agree(worker, graph, inputs_of(graph, seed), host, tmp_path)
