@@ -23,6 +23,7 @@ def is_reference(name: str) -> bool:
 
 def check_layers(modules: Mapping[str, tree.Module]) -> Iterator[Diagnostic]:
     """One E0201 for each import of a system's module from which a `Platform.*` module is reached."""
+    reaching = _reaching(modules)
     for module in modules.values():
         kind = next(
             (_SYSTEM_PARTS[type(item)] for item in module.items if type(item) in _SYSTEM_PARTS),
@@ -31,10 +32,27 @@ def check_layers(modules: Mapping[str, tree.Module]) -> Iterator[Diagnostic]:
         if kind is None or module.name.startswith("Platform."):
             continue
         for item in module.items:
-            if isinstance(item, tree.Import):
+            if isinstance(item, tree.Import) and _dotted(item) in reaching:
                 path = _to_platform(_dotted(item), modules)
                 if path:
                     yield errors.system_names_device(_place(item), kind, (module.name, *path))
+
+
+def _reaching(modules: Mapping[str, tree.Module]) -> set[str]:
+    """The modules `Platform.*` and those that import one, directly or not."""
+    importing: dict[str, list[str]] = {}
+    for module in modules.values():
+        for item in module.items:
+            if isinstance(item, tree.Import):
+                importing.setdefault(_dotted(item), []).append(module.name)
+    waiting = [name for name in (*modules, *importing) if name.startswith("Platform.")]
+    found = set(waiting)
+    while waiting:
+        for name in importing.get(waiting.pop(), ()):
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return found
 
 
 def _to_platform(start: str, modules: Mapping[str, tree.Module]) -> tuple[str, ...]:

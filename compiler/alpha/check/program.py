@@ -41,14 +41,17 @@ _DEPTH = 20_000
 """Frames for nested expressions: 256 levels of source, a few dozen frames each at most."""
 
 
-def check(modules: Sequence[LoadedModule], diagnostics: Diagnostics) -> term.Program:
+def check(
+    modules: Sequence[LoadedModule], diagnostics: Diagnostics, registry: Registry | None = None
+) -> term.Program:
     """The typed program of `modules`, which come in dependency order with the prelude first.
 
-    Reports as many errors as it can find, then raises `Refused` if there are any.
+    Reports as many errors as it can find, then raises `Refused` if there are any. A `registry` is filled with what the
+    modules declare; it may know modules that they import already.
     """
     before = len(diagnostics.errors)
-    registry = Registry()
-    registry.modules[""] = builtin_scope(registry)
+    registry = Registry() if registry is None else registry
+    registry.modules.setdefault("", builtin_scope(registry))
     with _deep_recursion():
         checked = [check_module(module, registry, diagnostics) for module in modules]
     errors = diagnostics.errors[before:]

@@ -8,11 +8,13 @@ from pathlib import Path
 from alpha.base.record import record
 from alpha.check.modules import NO_TEXTS, LoadedModule, load_readable
 from alpha.check.program import check as check_program
+from alpha.check.scope import Registry
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.planning import Planner
 from alpha.driver.remembered import remember
 from alpha.driver.session import Session
+from alpha.driver.units import check_edited, keep
 from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess
 
@@ -33,16 +35,19 @@ class Checked:
 
 
 def checked(
-    session: Session, names: Sequence[str], texts: Mapping[Path, bytes] = NO_TEXTS
+    session: Session,
+    names: Sequence[str],
+    texts: Mapping[Path, bytes] = NO_TEXTS,
+    registry: Registry | None = None,
 ) -> Checked:
     """Loads and checks modules and all that they import. Their files may not be replaced by an output from here on.
 
     What can be read of a module is checked even where a declaration of it cannot, so that one look shows the faults
-    of both kinds. `texts` stand for the contents of files.
+    of both kinds. `texts` stand for the contents of files. `registry` is filled with what the modules declare.
     """
     modules = load_readable(session.roots, names, session.diagnostics, texts)
     session.inputs.update(module.path for module in modules)
-    program = check_readable(session, modules)
+    program = check_readable(session, modules, registry)
     planner = Planner()
     files = FileAccess.of_modules({module.name: module.path for module in modules})
     evaluator = Evaluator(
@@ -51,10 +56,12 @@ def checked(
     return Checked(modules, program, evaluator, files, planner)
 
 
-def check_readable(session: Session, modules: tuple[LoadedModule, ...]) -> Program:
+def check_readable(
+    session: Session, modules: tuple[LoadedModule, ...], registry: Registry | None = None
+) -> Program:
     """The typed program. Refused with every fault that was found, those of loading first."""
     try:
-        program = check_program(modules, session.diagnostics) if modules else None
+        program = check_program(modules, session.diagnostics, registry) if modules else None
     except Refused:
         program = None
     require_no_errors(session)
@@ -64,13 +71,17 @@ def check_readable(session: Session, modules: tuple[LoadedModule, ...]) -> Progr
 
 def check(session: Session, names: Sequence[str], texts: Mapping[Path, bytes] = NO_TEXTS) -> None:
     """Everything a build would refuse before its target is known; remembered if there is nothing to say."""
-    work = checked(session, names, texts)
+    if not texts and check_edited(session, names):
+        return
+    registry = Registry()
+    work = checked(session, names, texts, registry)
     for name in names:
         work.evaluator.check_module(name)
     require_no_errors(session)
     if not session.diagnostics.items and not texts:
         modules = {module.name: (module.path, module.digest) for module in work.modules}
         remember(session.cache, session.roots, names, modules, work.files)
+        keep(session, names, work.modules, work.program, registry, work.files)
 
 
 def prove(session: Session, work: Checked) -> None:

@@ -81,11 +81,16 @@ def remember(
 
 
 def _key(roots: SourceRoots, names: Sequence[str]) -> tuple[str, ...]:
+    return "check", fingerprint(), places_of(roots), "\n".join(names)
+
+
+def places_of(roots: SourceRoots) -> str:
+    """The source roots, where they lie, as a part of a key."""
     places = [
         f"{root.label}{_SEPARATOR}{root.own}{_SEPARATOR}{root.shipped}{_SEPARATOR}{root.folder.resolve()}"
         for root in roots.roots
     ]
-    return "check", fingerprint(), "\n".join(places), "\n".join(names)
+    return "\n".join(places)
 
 
 def _only(roots: SourceRoots, name: str) -> tuple[int, Path] | None:

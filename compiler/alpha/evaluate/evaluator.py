@@ -57,7 +57,7 @@ class Evaluator:
     """
 
     def __init__(
-        self, program: Program, *, files: FileAccess, diagnostics: Diagnostics, demands: Demands
+        self, program: Program | Index, *, files: FileAccess, diagnostics: Diagnostics, demands: Demands
     ) -> None:
         self._files = files
         self._diagnostics = diagnostics

@@ -33,7 +33,9 @@ class Index:
     home: Mapping[str, str]
 
     @staticmethod
-    def of(program: Program) -> Index:
+    def of(program: Program | Index) -> Index:
+        if isinstance(program, Index):
+            return program
         declarations: dict[str, Declaration] = {}
         types: dict[str, RecordType | VariantType] = {}
         arities = {"Some": 1, "Ok": 1, "Err": 1, "None": 0, "True": 0, "False": 0}
