@@ -44,6 +44,7 @@ def test_the_wheel_holds_the_library_the_systems_and_their_data(wheel: Path) -> 
         "alpha/syntax/tables.json",
         "alpha/shipped/systems/alpha.lock",
         "alpha/shipped/systems/Digits/data/digits.csv",
+        "alpha/shipped/systems/Olimpia/Model.alpha",
         "alpha/shipped/platforms/Platform/Linux/X8664.alpha",
     ):
         assert name in names

@@ -6,7 +6,7 @@
 Needs a Python with torch and numpy. The model, its loss and the optimizer are torch's own; only the starting weights,
 the order of the examples and the rate come from the reference semantics. The curve, and the accuracy on the held-out
 examples after all steps of the policy, are written to `olimpia_torch.json` beside this file, where
-`tests/laws/test_olimpia_reference.py` compares the curve with what Alpha computes.
+`tests/targets/runtime/test_olimpia.py` compares the curve with what Alpha computes.
 """
 
 from __future__ import annotations
