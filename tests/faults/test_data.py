@@ -191,7 +191,7 @@ class TestFieldsThatDoNotFit:
             ({"image": (0, 1)}, "`label`"),
             ({**COLUMNS, "extra": (0,)}, "`extra`"),
             ({"image": (0, 1, 2), "label": (2,)}, "3 columns"),
-            ({"image": (0,), "label": (2,)}, "1 columns"),
+            ({"image": (0,), "label": (2,)}, "one column"),
             ({"image": (0, 3), "label": (2,)}, "column 3"),
             ({"image": (0, -1), "label": (2,)}, "column -1"),
         ],

@@ -6,10 +6,15 @@ A page is prose with fenced blocks. The blocks of one section (up to the next he
 |---|---|
 | `alpha` | a module, written to the path its header says; checked with the other modules of its section |
 | `text NAME`, `csv NAME`, ... | a file of that name |
+| `lock` | `alpha.lock`, with a line for each such file |
 | `diagnostics` | what `alpha check` prints for the modules of the section |
+| `refused CODE` | the same for the refused example of the code's explanation page |
+| `admission NAME` | what admission refuses of a build of NAME |
 | `cli` | commands behind `$ ` with what they print, words and data together, and `[exit N]` if N is not 0 |
 | `core NAME`, `graph NAME`, `kernel NAME`, `plan NAME` | what `alpha view NAME --stage ...` prints |
 | `report NAME` | the admission report of a build of NAME, as text |
+
+Behind the last three, `json` or `sarif` asks for that format, of SARIF the results alone, one a line.
 
 A comment `-- error: E0412` in a module claims that code on its line, `-- warning: W0001` a warning. A section without
 a claim must be free of errors. A line `...` of an expectation stands for any number of lines. `make bless` rewrites
@@ -19,29 +24,38 @@ expectations that do not fit.
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from alpha.admission import admit
 from alpha.admission.peak import peak
 from alpha.admission.report import to_text
+from alpha.base.digest import sha256_text
 from alpha.cli.main import run
-from alpha.diagnostics.diagnostic import Diagnostics, Refused, Severity
+from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused, Severity
+from alpha.diagnostics.json import json_lines
+from alpha.diagnostics.pages import load_page
 from alpha.diagnostics.render import render_all
+from alpha.diagnostics.sarif import sarif
 from alpha.driver.checking import check
 from alpha.driver.packages import package_of
 from alpha.driver.request import Request
 from alpha.driver.session import Session
 from alpha.driver.testing import run_tests
 
-EXPECTATIONS = {"diagnostics", "cli", "core", "graph", "kernel", "plan", "report"}
+EXPECTATIONS = {"diagnostics", "refused", "admission", "cli"} | {
+    "core", "graph", "kernel", "plan", "report"
+}  # fmt: skip
 STAGES = {"core", "graph", "kernel", "plan"}
 
 _FENCE = re.compile(
@@ -84,6 +98,10 @@ class Section:
             for block in self.blocks
             if block.kind != "alpha" and block.kind not in EXPECTATIONS and block.argument
         ]
+        if any(block.kind == "lock" for block in self.blocks):
+            held = [(path, text) for path, text in files if not path.endswith(".alpha")]
+            lines = [f"{sha256_text(text)}  {path}\n" for path, text in sorted(held)]
+            files.append(("alpha.lock", "".join(lines)))
         for path, text in files:
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -164,7 +182,7 @@ def run_section(section: Section, folder: Path) -> Iterator[tuple[Block, str]]:
         assert found == claimed, f"{section.title}: claimed {claimed}, found\n{rendered}"
         for block in section.blocks:
             if block.kind == "diagnostics":
-                yield block, rendered
+                yield block, in_format(diagnostics.items, block.argument)
     for block in section.blocks:
         if block.kind == "cli":
             yield block, run_commands(block.text, folder)
@@ -172,6 +190,42 @@ def run_section(section: Section, folder: Path) -> Iterator[tuple[Block, str]]:
             yield block, run_alpha(f"view {block.argument} --stage {block.kind}", folder)[0]
         elif block.kind == "report":
             yield block, admission_report(block.argument, folder)
+        elif block.kind == "refused":
+            code, _, form = block.argument.partition(" ")
+            yield block, in_format(explained(code), form)
+        elif block.kind == "admission":
+            name, _, form = block.argument.partition(" ")
+            yield block, in_format(unadmitted(name, folder), form)
+
+
+def in_format(items: Sequence[Diagnostic], form: str) -> str:
+    """The diagnostics as text, as JSON lines, or as the results of a SARIF log, one a line."""
+    if form == "json":
+        return json_lines(items)
+    if form == "sarif":
+        (run_,) = json.loads(sarif(items))["runs"]
+        return "".join(json.dumps(result) + "\n" for result in run_["results"])
+    return render_all(items)
+
+
+@cache
+def explained(code: str) -> tuple[Diagnostic, ...]:
+    """What a check reports of the refused example of an explanation page."""
+    page = load_page(code)
+    assert page is not None and page.refused, f"{code} has no refused example that can be run"
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made) / "package"
+        Section("", [Block("alpha", "", page.refused[0], 0, 0)]).write_files(folder)
+        return tuple(check_modules(folder).items)
+
+
+def unadmitted(name: str, folder: Path) -> Sequence[Diagnostic]:
+    """What admission refuses of a build."""
+    from alpha.driver.pipeline import planned
+
+    with chdir(folder), Session.open(folder) as session:
+        work = planned(session, Request(name))
+        return admit(work.plan.demands, work.profile, work.choice.condition, work.span).diagnostics
 
 
 def admission_report(name: str, folder: Path) -> str:

@@ -72,6 +72,15 @@ class TensorType:
     def bytes(self) -> int:
         return self.count * self.dtype.size
 
+    @property
+    def written(self) -> str:
+        """The type as it is written in a module: `f32`, `Tensor (index 10) [32]`."""
+        element = self.dtype.value if self.bound is None else f"index {self.bound}"
+        if not self.shape:
+            return element
+        element = element if self.bound is None else f"({element})"
+        return f"Tensor {element} [{', '.join(map(str, self.shape))}]"
+
     def __str__(self) -> str:
         name = self.dtype.value if self.bound is None else f"index<{self.bound}>"
         return f"{name}[{', '.join(map(str, self.shape))}]"

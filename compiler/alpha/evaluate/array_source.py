@@ -60,7 +60,7 @@ def _read(
         type = TensorType(field.type.dtype, field.type.shape[1:], field.type.bound)
         if held.shape[1:] != type.shape or not _converts(held.dtype, type):
             raise Refused(
-                data_errors.array_does_not_fit(file.path, str(held), field.name, str(type), span)
+                data_errors.array_does_not_fit(file.path, str(held), field.name, type.written, span)
             )
         if examples not in (-1, held.shape[0]):
             raise Refused(

@@ -61,13 +61,13 @@ def field(
     """
     if len(columns) != type.count:
         raise Refused(
-            data_errors.columns_do_not_fit(name, len(columns), str(type), type.count, span)
+            data_errors.columns_do_not_fit(name, len(columns), type.written, type.count, span)
         )
     for column in columns:
         if not 0 <= column < table.width:
             raise Refused(data_errors.column_outside(table.path, name, column, table.width, span))
     if type.dtype not in CODES:
-        raise Refused(data_errors.field_type(name, str(type), span))
+        raise Refused(data_errors.field_type(name, type.written, span))
     texts = [row[column] for row in table.rows for column in columns]
     known: dict[str, int | float] = {}
     for number, text in enumerate(texts):

@@ -11,11 +11,20 @@ from alpha.diagnostics.diagnostic import Diagnostic
 _COUNTED = "rows are counted from 1, columns from 0"
 
 
+def _at(written: str, span: Span) -> Span:
+    """The place of a text within the source's fields, where it stands there once; else all of them."""
+    quoted = f'"{written}"'
+    if span.text.count(quoted) != 1:
+        return span
+    start = span.start + span.text.index(quoted)
+    return Span(span.source, start, start + len(quoted))
+
+
 def missing(path: str, why: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0901",
         f"data file `{path}` {why}",
-        span,
+        _at(path, span),
         cause="paths are relative to the source root of the policy's module, and none leaves it",
     )
 
@@ -24,7 +33,7 @@ def digest_differs(path: str, found: str, locked: str, span: Span) -> Diagnostic
     return Diagnostic(
         "E0902",
         f"data file `{path}` is not the one that `alpha.lock` names",
-        span,
+        _at(path, span),
         cause=f"its SHA-256 is {found}, the lock has {locked}",
         hints=("`alpha lock` writes the lock again, if the change is meant",),
     )
@@ -34,7 +43,7 @@ def not_locked(path: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0902",
         f"data file `{path}` has no line in `alpha.lock`",
-        span,
+        _at(path, span),
         cause="every file a package cites stands in its lock with its SHA-256",
         hints=("`alpha lock` writes it",),
     )
@@ -53,29 +62,33 @@ def field_unknown(name: str, known: Iterable[str], span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
         f"the source fills a field `{name}` that the batch type does not have",
-        span,
+        _at(name, span),
         cause="the batch type has " + ", ".join(f"`{other}`" for other in sorted(known)),
     )
 
 
 def field_twice(name: str, span: Span) -> Diagnostic:
-    return Diagnostic("E0903", f"the source fills the field `{name}` twice", span)
+    return Diagnostic("E0903", f"the source fills the field `{name}` twice", _at(name, span))
 
 
 def columns_do_not_fit(name: str, columns: int, type: str, needed: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
-        f"field `{name}` has {columns} columns, but one example of type `{type}` has {needed}",
-        span,
+        f"field `{name}` has {_columns(columns)}, but one example of type `{type}` has {needed}",
+        _at(name, span),
         cause="the columns of a field are reshaped, row-major, to the field's shape without its first axis",
     )
+
+
+def _columns(count: int) -> str:
+    return "one column" if count == 1 else f"{count} columns"
 
 
 def column_outside(path: str, name: str, column: int, width: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
         f"field `{name}` names column {column}, but the rows of `{path}` have {width}",
-        span,
+        _at(name, span),
         cause="columns are counted from 0",
     )
 
@@ -84,7 +97,7 @@ def field_type(name: str, type: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
         f"field `{name}` of type `{type}` cannot be filled from text",
-        span,
+        _at(name, span),
         cause="text converts to float and integer dtypes and to `index n`",
     )
 
@@ -102,7 +115,7 @@ def no_window(name: str, type: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
         f"field `{name}` of type `{type}` cannot be filled with windows of a file",
-        span,
+        _at(name, span),
         cause="both fields of the source `bytes` have the type `Tensor (index 256) [batch, context]`",
     )
 
@@ -120,19 +133,19 @@ def shorter_than_a_window(path: str, size: int, context: int, span: Span) -> Dia
     return Diagnostic(
         "E0905",
         f"`{path}` has {size:,} bytes, but a window with its target takes {context + 1:,}",
-        span,
+        _at(path, span),
     )
 
 
 def no_array(path: str, why: str, span: Span) -> Diagnostic:
-    return Diagnostic("E0904", f"`{path}` cannot be read: {why}", span)
+    return Diagnostic("E0904", f"`{path}` cannot be read: {why}", _at(path, span))
 
 
 def array_length(path: str, type: str, expected: int, found: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0904",
         f"`{path}` states the array {type}, which takes {expected:,} bytes, but {found:,} follow its header",
-        span,
+        _at(path, span),
         cause="it was cut off, or has something behind its elements",
     )
 
@@ -146,8 +159,8 @@ def array_not_read(path: str, what: str, known: str, span: Span) -> Diagnostic:
 def array_does_not_fit(path: str, found: str, name: str, type: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
-        f"`{path}` holds {found}, but one example of the field `{name}` is {type}",
-        span,
+        f"`{path}` holds {found}, but one example of the field `{name}` is `{type}`",
+        _at(name, span),
         cause="the first axis counts the examples, and integers alone convert to another dtype",
     )
 
@@ -158,7 +171,7 @@ def array_value(path: str, place: int, type: TensorType, value: str, span: Span)
     return Diagnostic(
         "E0904",
         f"`{path}`, example {row + 1}, element {element + 1}: {value} is no value of {_kind(type)}",
-        span,
+        _at(path, span),
         cause="examples and elements are counted from 1",
     )
 
@@ -167,7 +180,7 @@ def examples_differ(path: str, examples: int, other: str, others: int, span: Spa
     return Diagnostic(
         "E0905",
         f"`{path}` holds {examples:,} examples, but `{other}` holds {others:,}",
-        span,
+        _at(path, span),
         cause="every field has the same examples",
     )
 
@@ -177,7 +190,7 @@ def not_text(path: str, row: int, marked: bool, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0904",
         f"`{path}`, row {row}: a character is not ASCII",
-        span,
+        _at(path, span),
         cause="a csv file holds ASCII numbers separated by `,`",
         hints=("it begins with a byte order mark: save it as plain UTF-8",) if marked else (),
     )
@@ -187,7 +200,7 @@ def blank_row(path: str, row: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0904",
         f"`{path}`, row {row}: the row is blank",
-        span,
+        _at(path, span),
         cause="a csv file has no blank rows",
     )
 
@@ -196,7 +209,7 @@ def row_length(path: str, row: int, found: int, expected: int, span: Span) -> Di
     return Diagnostic(
         "E0904",
         f"`{path}`, row {row}: {found} values, but the first row has {expected}",
-        span,
+        _at(path, span),
         cause="every row of a csv file is equally long",
     )
 
@@ -205,7 +218,7 @@ def not_a_number(path: str, row: int, column: int, value: str, span: Span) -> Di
     return Diagnostic(
         "E0904",
         f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no number",
-        span,
+        _at(path, span),
         cause=f"a value is a decimal number such as `12`, `-0.5` or `3e-4`; {_COUNTED}",
         hints=("if the first row names the columns, write `header = True`",) if row == 1 else (),
     )
@@ -220,7 +233,7 @@ def value_does_not_fit(
     return Diagnostic(
         "E0904",
         f"`{path}`, row {row}, column {column}: `{_shown(value)}` is no value of {_kind(type)}",
-        span,
+        _at(path, span),
         cause=f"{why}; {_COUNTED}",
     )
 
@@ -262,6 +275,6 @@ def record_missing(path: str, why: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0704",
         f"run record `{path}` {why}",
-        span,
+        _at(path, span),
         cause="measured evidence cites a file of the package whose digest stands in `alpha.lock`",
     )

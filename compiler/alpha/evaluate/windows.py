@@ -31,7 +31,7 @@ def read(
     require_fields(names, [field.name for field in fields], f"the source of `{path}`", span)
     for field in fields:
         if len(field.type.shape) != 2 or field.type.bound != BYTES:
-            raise Refused(data_errors.no_window(field.name, str(field.type), span))
+            raise Refused(data_errors.no_window(field.name, field.type.written, span))
     context = fields[0].type.shape[1]
     if fields[1].type.shape[1] != context:
         raise Refused(data_errors.windows_differ(*names, span))

@@ -43,19 +43,10 @@ class GraphFault(Exception):
     """The verifier found a graph that breaks the law of its level: a bug in Alpha, never the user's."""
 
 
-def shown(type_: TensorType) -> str:
-    """The type as a reader would write it."""
-    element = type_.dtype.value if type_.bound is None else f"index {type_.bound}"
-    if not type_.shape:
-        return element
-    element = element if type_.bound is None else f"({element})"
-    return f"Tensor {element} [{', '.join(map(str, type_.shape))}]"
-
-
 def loss_not_scalar(type_: TensorType, span: Span | None) -> OperationError:
     return OperationError(
         "E0610",
-        f"the function to differentiate gives `{shown(type_)}`, but only a scalar f32 has a gradient",
+        f"the function to differentiate gives `{type_.written}`, but only a scalar f32 has a gradient",
         span=span,
         cause="the adjoint of the result is 1, so the result is one number",
         hints=("reduce it to one number with `mean` or `sum`",),
@@ -65,7 +56,7 @@ def loss_not_scalar(type_: TensorType, span: Span | None) -> OperationError:
 def not_differentiable(
     operation: str, operands: Sequence[TensorType], span: Span | None, *, interval: bool = False
 ) -> OperationError:
-    of = ", ".join(f"`{shown(type_)}`" for type_ in operands)
+    of = ", ".join(f"`{type_.written}`" for type_ in operands)
     return OperationError(
         "E0611",
         f"`{operation}` of {of} stands between a parameter and the loss and has no gradient",
@@ -90,7 +81,7 @@ def parameter_unreached(name: str, span: Span | None) -> OperationError:
 def integer_parameter(name: str, type_: TensorType, span: Span | None) -> OperationError:
     return OperationError(
         "E0613",
-        f"{name} has type `{shown(type_)}`, and a gradient exists only for float tensors",
+        f"{name} has type `{type_.written}`, and a gradient exists only for float tensors",
         span=span,
         cause="integers have no derivative",
         hints=("`cast f32` it before it becomes a parameter",),
