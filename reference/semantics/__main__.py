@@ -14,7 +14,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from semantics import train
+from semantics import sample, train
 from semantics.data import read_examples, read_weights
 
 
@@ -27,6 +27,10 @@ def main() -> None:
         "--alpha", default="0.1.0", help="the compiler's version that the checkpoint names"
     )
     parser.add_argument("-o", "--output", type=Path, help="where the checkpoint is written")
+    parser.add_argument("--prompt", help="sample from a learner of bytes after the last step")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     description = json.loads(options.description.read_text("utf-8"))
     run = train.start(
@@ -41,6 +45,9 @@ def main() -> None:
         print(f"{name} {value}")
     content = train.checkpoint(run, options.alpha)
     print(f"sha256 {hashlib.sha256(content).hexdigest()}")
+    if options.prompt is not None:
+        prompt, how = options.prompt.encode(), (options.temperature, options.seed)
+        print(f"sample {sample.sample(run, prompt, options.count, *how)!r}")
     if options.output is not None:
         options.output.write_bytes(content)
 

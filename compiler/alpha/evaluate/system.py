@@ -9,6 +9,7 @@ Names of graph inputs and outputs are fixed, and every later level relies on the
 | `step` | `net.<p>`, `slots.<s>.<p>`, `step`, `rate`, `batch.<field>`, and `key` u32[3] if the learner draws | `net.<p>`, `slots.<s>.<p>`, `loss` |
 | `evaluate` | `net.<p>`, `batch.<field>` | `loss` (keyless learners only), `metric.<name>` |
 | `predict` | `net.<p>`, `input` | `output` |
+| `sample` (learners of bytes) | `logits` f32[256], `key`, `temperature` f32[] | `next` index<256>[] |
 
 `<p>` is a parameter's path (`w1`, `blocks.qkv`), in parameter order; slots stand slot by slot.
 """  # noqa: E501

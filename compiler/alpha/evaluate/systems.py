@@ -10,6 +10,7 @@ from alpha.evaluate.files import FileAccess
 from alpha.evaluate.learners import SCALAR, Trainer, output_type
 from alpha.evaluate.machine import Machine
 from alpha.evaluate.policies import Settings, settings
+from alpha.evaluate.sampling import sample_graph, samples_text
 from alpha.evaluate.source_files import SourceFiles
 from alpha.evaluate.staging import Staging
 from alpha.evaluate.system import System
@@ -33,6 +34,8 @@ def make_system(
     rate = rate_graph(machine, chosen, symbol)
     predict = trainer.predict()
     learned = (trainer.step(), trainer.evaluate(), *((predict,) if predict else ()))
+    sampled = samples_text(data.source, trainer.predict_input(), output_type(predict))
+    served = (sample_graph(chosen.span),) if sampled else ()
     return System(
         name=symbol,
         parameters=trainer.net_tensors(),
@@ -42,7 +45,7 @@ def make_system(
         keyed=trainer.learner.keyed,
         predict_input=trainer.predict_input(),
         predict_output=output_type(predict),
-        graphs=(trainer.initial(chosen.seed), rate, *learned),
+        graphs=(trainer.initial(chosen.seed), rate, *learned, *served),
         data=data,
         weights=weights,
         batch=chosen.batch,

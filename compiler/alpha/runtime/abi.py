@@ -67,6 +67,7 @@ SYSTEM = Record(
         ("step", "address"),
         ("evaluate", "address"),
         ("predict", "address"),
+        ("sample", "address"),
         ("rate_step", "number"),  # offsets in the arena
         ("rate_rate", "number"),
         ("step_step", "number"),
@@ -74,6 +75,11 @@ SYSTEM = Record(
         ("step_key", "number"),
         ("step_loss", "number"),
         ("step_marks", "address"),  # a byte a region of the step
+        ("sample_logits", "number"),
+        ("sample_key", "number"),
+        ("sample_temperature", "number"),
+        ("sample_next", "number"),
+        ("sample_window", "address"),
         ("predict_input", "address"),  # TENSOR rows
         ("predict_output", "address"),
         ("files", "address"),  # that are read when the run starts

@@ -39,6 +39,7 @@ SOURCES = (
     "training",
     "arrays",
     "predict",
+    "sample",
     "tests",
     "commands",
     "start",

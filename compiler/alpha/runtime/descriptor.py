@@ -90,7 +90,7 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "tests": Address(None),
         "test_count": 0,
     }
-    for name in ("initial", "rate", "step", "evaluate", "predict"):
+    for name in ("initial", "rate", "step", "evaluate", "predict", "sample"):
         program = programs.get(name)
         row[name] = Address(None) if program is None else program_row(tables, program, state)
     row |= {
@@ -101,6 +101,11 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
         "step_key": input_offset(programs, "step", "key"),
         "step_loss": _output(programs, "step", "loss"),
         "step_marks": tables.room("step.marks", max(1, len(plan.program("step").regions))),
+        "sample_logits": input_offset(programs, "sample", "logits"),
+        "sample_key": input_offset(programs, "sample", "key"),
+        "sample_temperature": input_offset(programs, "sample", "temperature"),
+        "sample_next": _output(programs, "sample", "next"),
+        "sample_window": _window(tables, system) if "sample" in programs else Address(None),
         "predict_input": _end(
             tables, "input", system.predict_input, input_offset(programs, "predict", "input")
         ),
@@ -110,6 +115,12 @@ def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[
     }
     tables.rows(abi.SYSTEM_SYMBOL, abi.SYSTEM, [row], visible=True)
     return tables.ir(host.triple), (*blobs, *weights_blobs)
+
+
+def _window(tables: Tables, system: System) -> Address:
+    """Room for the last bytes of a text that is sampled, an i32 each."""
+    assert system.predict_input is not None
+    return tables.room("sample.window", 4 * system.predict_input.shape[1])
 
 
 def _within_steps(count: int) -> int:
