@@ -83,6 +83,25 @@ OPERATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "`[...s, k]` and `[k, j]`, or `[k]`; or `[...s, i, k]` and `[...s, k, j]`",
         ),
         ("einsum a[i, k], b[k, j] to [i, j]", "contract", "any axes; numbers select"),
+        (
+            "conv2d p x w",
+            "conv2d",
+            "known `0 <= p < kh, kw`, `Tensor d [n, h, w, i]`, `Tensor d [kh, kw, i, o]`;"
+            " the result is `Tensor d [n, h + 2 * p - kh + 1, w + 2 * p - kw + 1, o]`",
+        ),
+        (
+            "maxPool k x",
+            "",
+            "known `k`, `Tensor t [n, h, w, c]`; the result is `Tensor t [n, h // k, w // k, c]`",
+        ),
+        ("meanPool k x", "", "likewise, `Tensor d`"),
+        (
+            "matmulTensorCoreBf16 a b",
+            "matmulTensorCoreBf16",
+            "`Tensor bf16 [i, k]`, `Tensor bf16 [k, j]`; the result is `Tensor f32 [i, j]`",
+        ),
+        ("matmulTensorCoreF16 a b", "matmulTensorCoreF16", "likewise, of f16"),
+        ("matmulTensorCoreTf32 a b", "matmulTensorCoreTf32", "likewise, of f32"),
     ),
     "Shape and movement": (
         ("x[1, a:b, :]", "slice", "`Tensor t s`; a number drops its axis"),
@@ -123,6 +142,8 @@ OPERATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 BY_FORMULA = {
     "clamp": ("`minimum high (maximum low x)`", "by that form"),
+    "maxPool": ("`max` over each window of `k` by `k`, row-major", "as `max`"),
+    "meanPool": ("`mean` over each window of `k` by `k`, row-major", "as `mean`"),
     "fill": ("`c` in every place", "none"),
     "grad": ("[a program of its own](numerics.md#gradients)", "by its operations"),
     "valueAndGrad": ("likewise, with the value of `f`", "by its operations"),
