@@ -20,3 +20,19 @@ def test_a_replay_names_the_region_in_the_middle_of_a_launch(tmp_path: Path) -> 
     assert "error[R0504]" in done.stderr
     line = 1 + broken[: broken.index("mean[batch] (e * e)")].count("\n")
     assert f"the one of Tiny/Run.alpha:{line}:18 (step.3.mul) in step 2" in done.stderr
+
+
+def test_a_replay_names_the_turn_of_a_loop(tmp_path: Path) -> None:
+    """Errors between 0.03 and 6, times 10^4, overflow when they are squared for the fourth time."""
+    squares = "iterate 6 (fn v -> v * v) (e * 10_000.0)"
+    broken = TINY.replace("mean[batch] (e * e)", f"mean[batch] ({squares})")
+    assert broken != TINY
+    write_package(tmp_path, {"Tiny.Run": broken}, {"Tiny/rows.csv": ROWS})
+    command = [sys.executable, "-m", "alpha", "build", "Tiny", "--direct", "-o", "tiny"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    done = subprocess.run(["./tiny", "train"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 5
+    line = 1 + broken[: broken.index(squares)].count("\n")
+    column = 1 + broken.splitlines()[line - 1].index("v * v")
+    assert f"the one of Tiny/Run.alpha:{line}:{column} (" in done.stderr
+    assert ".mul) in step 1, at index 3 of 0 ... 5\n" in done.stderr
