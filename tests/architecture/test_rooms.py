@@ -23,8 +23,8 @@ from alpha.evaluate.demands import rows
 from alpha.evaluate.files import FileAccess
 from alpha.evaluate.intrinsics.table import operations
 from alpha.graph.ops import TABLE
+from alpha.kernel.block import VIEWS
 from alpha.kernel.direct import TEMPLATES
-from alpha.kernel.lower import VIEWS
 from alpha.runtime.linux import machine_for
 from alpha.targets import HOSTS
 from compiler_source import PACKAGE, modules, nodes, texts
