@@ -51,19 +51,17 @@ class Proved:
 def prove_all(session: Session, names: Sequence[str], pattern: str | None) -> list[Proved]:
     """Evaluates the proofs and rejections of the modules `names` that `pattern` chooses; what is wrong is reported.
 
-    In modules with other errors, proofs are evaluated as far as they have a type.
+    Refused where the modules have errors of their own, rejections that their types contradict among them.
     """
     front = checked(session, names)
     declared = dict(_declared(front, names))
     typed = {proof.symbol: proof for module in front.program.modules for proof in module.proofs}
-    wrong = {item.span for item in session.diagnostics.errors}
     found: list[Proved] = []
     for symbol in matching(declared, pattern, "proof or rejection"):
         item = declared[symbol]
+        held, steps = True, 0  # of a rejection that its types settle
         if symbol in typed:
             held, steps = front.evaluator.settle(typed[symbol])
-        else:  # settled by its types, or without one, which has been reported
-            held, steps = isinstance(item, tree.RejectsDecl) and item.name.span not in wrong, 0
         kind = item.kind if isinstance(item, tree.ProofDecl) else REJECTS + item.code
         found.append(Proved(symbol, kind, held, steps, item.name.span))
     return found

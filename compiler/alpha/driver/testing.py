@@ -15,8 +15,9 @@ from pathlib import Path
 
 from alpha.admission import admit
 from alpha.base.host import HostTarget
-from alpha.base.record import record
-from alpha.codegen.llvm import plan_ir
+from alpha.base.record import record, replace
+from alpha.codegen.llvm import plan_modules
+from alpha.codegen.workers import COUNT
 from alpha.core.term import Proof
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.driver.checking import Checked, checked, require_no_errors
@@ -31,6 +32,8 @@ from alpha.graph.node import Graph
 from alpha.plan.make import plan_graphs
 from alpha.runtime.tests import tests_ir
 from alpha.targets.names import of_machine
+
+ONE_ARENA = "a test keeps its tensors in an arena of this size: give it smaller ones"
 
 PASSED, FAILED, REFUSED = "passed", "failed", "refused"
 
@@ -87,7 +90,10 @@ def run_tests(session: Session, names: Sequence[str], pattern: str | None) -> li
     chosen = [proofs[symbol] for symbol in matching(proofs, pattern, "test")]
     made = [(proof, front.evaluator.test(proof)) for proof in chosen]
     graphs = tuple(test.graph for _, test in made if test is not None and test.graph is not None)
-    results = _results(session, front, host, graphs) if graphs else {}
+    results: dict[str, dict[str, str]] = {}
+    if graphs:
+        session.workers.start()
+        results = _results(session, front, host, graphs)
     return [_judged(proof, test, results) for proof, test in made]
 
 
@@ -122,10 +128,11 @@ def program_of(
     plan, kernels = plan_graphs(graphs, host)
     admission = admit(plan.demands, front.evaluator.profile(host.profile))
     if admission.admitted is None:
-        raise Refused(*admission.diagnostics)
+        raise Refused(*(replace(fault, hints=(ONE_ARENA,)) for fault in admission.diagnostics))
     admission.admitted.require(plan.demands)
     tables = tests_ir(graphs, plan, host)
-    return executable(session, [plan_ir(plan, kernels, host)], tables, LinkOptions(host, b"{}\n"))
+    code = plan_modules(plan, kernels, host, COUNT)
+    return executable(session, code, tables, LinkOptions(host, b"{}\n"))
 
 
 def run_program(image: bytes) -> bytes:
