@@ -138,7 +138,10 @@ class _Memory:
         for event in _order(0, len(self.kernels), self.program.loops):
             if isinstance(event, Loop):
                 around[event.cell] = event.count
-                self._write(next(item for item in self.at[event.cell] if item.program))
+                # Cells of loops that run one after the other may lie in one place.
+                cell = self._live(event.cell, event.first)
+                if cell is not None:
+                    self._write(cell)
             else:
                 yield from self._launch(event, around)
 
