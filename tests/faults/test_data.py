@@ -246,6 +246,16 @@ class TestCorruptFiles:
         assert "row 2: a character is not ASCII" in found.message
         assert found.hints == ()
 
+    def test_names_of_columns_are_any_text(self, tmp_path: Path) -> None:
+        chosen = settings(source(COLUMNS, header=True))
+        for names in ("größe,b,c".encode(), "größe,b,c".encode("latin-1"), b"\xef\xbb\xbfa,b,c"):
+            write(tmp_path, names + b"\n1,2,3\n4,5,6\n")
+            assert loaded(tmp_path, chosen).fields[0].rows.tolist() == [[1, 2], [4, 5]]
+        write(tmp_path, "größe,b,c\n1,2,3\n4,é,6\n")
+        assert "row 3: a character is not ASCII" in fault(tmp_path, chosen).message
+        write(tmp_path, "größe,b\n1,2,3\n4,5,6\n")
+        assert "row 2: 3 values, but the first row has 2" in fault(tmp_path, chosen).message
+
     def test_a_byte_order_mark_is_named(self, tmp_path: Path) -> None:
         write(tmp_path, b"\xef\xbb\xbf1,2,3\n")
         found = fault(tmp_path)

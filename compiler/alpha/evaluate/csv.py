@@ -33,11 +33,15 @@ class Table:
 
 
 def read(path: str, data: bytes, header: bool, span: Span) -> Table:
-    """The table of a file. Blank and uneven rows and text that is not ASCII are E0904."""
+    """The table of a file. Blank and uneven rows, and numbers that are not ASCII, are E0904.
+
+    The names of a header are passed over, so they may be any text; only their number is looked at.
+    """
+    names = data.find(b"\n") + 1 if header and b"\n" in data else 0
     try:
-        text = data.decode("ascii")
+        text = data[:names].decode("latin-1") + data[names:].decode("ascii")
     except UnicodeDecodeError as failure:
-        place = data.count(b"\n", 0, failure.start) + 1
+        place = data.count(b"\n", 0, names + failure.start) + 1
         raise Refused(data_errors.not_text(path, place, data.startswith(BOM_UTF8), span)) from None
     lines = text.split("\n")
     if lines[-1] == "":

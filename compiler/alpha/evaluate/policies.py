@@ -183,6 +183,8 @@ class _Reader:
         folder = _text(fields["folder"])
         if not folder or not folder.isprintable():
             raise Refused(system_errors.no_folder_name(folder, self._place("checkpoint")))
+        if folder.startswith("/") or ".." in folder.split("/"):
+            raise Refused(system_errors.folder_outside(folder, self._place("checkpoint")))
         return Checkpoint(every, keep, folder)
 
     def _report(self) -> Report:

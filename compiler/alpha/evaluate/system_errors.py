@@ -68,6 +68,16 @@ def no_folder_name(folder: str, span: Span) -> Diagnostic:
     )
 
 
+def folder_outside(folder: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"`checkpoint.folder` is `{folder}`, which leaves the folder a run starts in",
+        span,
+        cause="a policy names no place on one machine, so the path is relative and without `..`",
+        hints=("a run may write elsewhere: start it with `--checkpoint DIR`",),
+    )
+
+
 def seed_outside(value: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0402",

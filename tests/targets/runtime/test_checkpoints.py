@@ -111,6 +111,14 @@ def test_the_last_step_is_not_run_again(tiny: Program) -> None:
     assert b"at step 40 already" in done.stderr and b"--steps 80" in done.stderr
 
 
+def with_member(data: bytes, member: bytes) -> bytes:
+    """The checkpoint with one more entry in its header."""
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header = data[8:begin].rstrip()[:-1] + b"," + member + b"}"
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + data[begin:]
+
+
 def damaged(path: Path, change: Callable[[bytes], bytes]) -> None:
     path.write_bytes(change(path.read_bytes()))
 
@@ -132,6 +140,18 @@ def damaged(path: Path, change: Callable[[bytes], bytes]) -> None:
         (lambda data: data.replace(b"[4,3]", b"[3,4]"), b"`net.w` has another shape"),
         (lambda data: data.replace(b'"net.b"', b'"net.c"'), b"`net.b` is missing"),
         (lambda data: data.replace(b"[48,60]", b"[47,59]"), b"`net.b` lies elsewhere"),
+        (
+            lambda data: with_member(
+                data, b'"net.z":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}'
+            ),
+            b"tensors that this program does not have",
+        ),
+        (
+            lambda data: with_member(
+                data, b'"net.b":{"dtype":"F32","shape":[3],"data_offsets":[48,60]}'
+            ),
+            b"tensors that this program does not have",
+        ),
     ],
 )
 def test_a_damaged_checkpoint_is_reported_and_the_one_before_is_named(
