@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from alpha.check.later import LATER
@@ -10,6 +12,7 @@ from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess
 from checking import closure, loaded
+from packages import open_package, write_package
 
 
 def found(text: str, *others: str, warnings: bool = False) -> list[str]:
@@ -253,3 +256,74 @@ class TestPatterns:
     def test_a_negative_number_is_one_literal(self) -> None:
         text = 'f : Int -> Text\nf n =\n  match n with\n    -1 -> "down"\n    _ -> "other"\n\n'
         assert found(text + 'proof down = f (-1) == "down" and f 1 == "other"') == []
+
+
+BUILD = """\
+module Own.Build.Here
+
+import Alpha.Admission (HostProfile, compatibilityRefusal)
+import Digits.Run (baseline)
+import Platform.Linux.X8664 (generic, x8664Demands)
+
+pick : List Policy -> HostProfile
+pick _ = generic
+
+copied : HostProfile
+copied = { generic | estimates = [] }
+
+pairing here =
+  system   = baseline
+  device   = DEVICE
+  admit    = compatibilityRefusal (x8664Demands baseline) generic.supplies == ""
+  output   = "own"
+  artifact = "OwnArtifact.alpha"
+"""
+
+
+class TestPairings:
+    @pytest.mark.parametrize(
+        ("device", "codes"),
+        [
+            ("generic", []),
+            ("pick [baseline]", []),
+            ("if baseline.bundle then generic else generic", []),
+            ("copied", ["E0710"]),
+            ("{ generic | supplies = [] }", ["E0710"]),
+            ("baseline", ["E0301"]),
+        ],
+    )
+    def test_a_device_is_a_declared_profile(
+        self, tmp_path: Path, device: str, codes: list[str]
+    ) -> None:
+        write_package(tmp_path, {"Own.Build.Here": BUILD.replace("DEVICE", device)})
+        try:
+            evaluator, diagnostics = open_package(tmp_path, "Own.Build.Here")
+            evaluator.check_module("Own.Build.Here")
+            assert [item.code for item in diagnostics.errors] == codes
+        except Refused as refused:
+            assert [item.code for item in refused.diagnostics] == codes
+
+
+class TestPolicies:
+    def test_entries_are_fields(self) -> None:
+        text = """
+import Digits.Run (baseline)
+
+proof sizes = baseline.batch == 32 and baseline.steps == 1_500 and baseline.seed == 1
+proof heldOut = baseline.holdOut == 288 and baseline.heldOutBatches == 9
+proof defaults = baseline.evaluateEvery == 250 and length baseline.mayMove == 0
+proof nested = baseline.report.every == 50 and baseline.checkpoint.folder == "runs/digits"
+proof functions = baseline.rate 1 < baseline.rate 50
+"""
+        assert found(text) == []
+
+    def test_what_a_host_needs_of_it_is_not_there_yet(self) -> None:
+        text = "import Digits.Run (baseline)\n\nparams : Layout\nparams = baseline.params"
+        assert found(text) == ["E0011"]
+
+
+class TestDtypes:
+    @pytest.mark.parametrize("target", ["index", "(index 10)", "i32"])
+    def test_no_cast_makes_an_index(self, target: str) -> None:
+        text = f"f : Tensor i32 [n] -> Tensor (index 10) [n]\nf x = cast {target} x"
+        assert found(text) == ["E0403"]

@@ -86,7 +86,8 @@ def _join(form: Form, operands: Sequence[Operand], result: Type, hole: Hole) -> 
 def cast(form: Form) -> term.Term:
     cx, span = form.cx, form.span
     (first,) = form.written
-    if isinstance(first, tree.Var) and first.name == "index":
+    named = first.function if isinstance(first, tree.Apply) else first
+    if isinstance(named, tree.Var) and named.name == "index":
         return cx.refuse(span, errors_types.index_cast(span))
     target = DTYPES.get(first.name) if isinstance(first, tree.Var) else None
     if target is None:

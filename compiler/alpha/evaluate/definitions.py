@@ -47,7 +47,7 @@ def global_value(
         case core.Profile():
             _profile(machine, declaration, span)
         case core.Model() | core.Pairing():
-            raise Refused(not_yet(f"`{symbol}` as a value", span))
+            raise AssertionError(f"the checker refuses `{symbol}` where a value stands")
 
 
 def operation(

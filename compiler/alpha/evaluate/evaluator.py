@@ -47,6 +47,8 @@ class Pairing:
     output: str
     artifact: str
     span: Span = field(compare=False, repr=False)
+    """Of its `admit`."""
+    device_span: Span = field(compare=False, repr=False)
 
 
 class Evaluator:
@@ -57,7 +59,12 @@ class Evaluator:
     """
 
     def __init__(
-        self, program: Program | Index, *, files: FileAccess, diagnostics: Diagnostics, demands: Demands
+        self,
+        program: Program | Index,
+        *,
+        files: FileAccess,
+        diagnostics: Diagnostics,
+        demands: Demands,
     ) -> None:
         self._files = files
         self._diagnostics = diagnostics
@@ -93,9 +100,7 @@ class Evaluator:
                     system_errors.entry_missing(symbol.rpartition(".")[2], name, declared.span)
                 )
         system = self._value(entries["system"], symbol)
-        device = entries["device"]
-        if not isinstance(device, core.Global):
-            raise Refused(not_yet("a device that is no profile's name", device.span))
+        device = self._profile_of(entries["device"], symbol)
         if not isinstance(system, PolicyValue):
             raise Refused(not_yet("a pairing with a host value", entries["system"].span))
         admit = self._value(entries["admit"], symbol)
@@ -104,7 +109,14 @@ class Evaluator:
         assert isinstance(output, str)
         assert isinstance(artifact, str)
         return Pairing(
-            symbol, system.symbol, device.symbol, bool(admit.value), output, artifact, declared.span
+            symbol,
+            system.symbol,
+            device,
+            bool(admit.value),
+            output,
+            artifact,
+            entries["admit"].span,
+            entries["device"].span,
         )
 
     def prove(self, module: str) -> None:
@@ -149,6 +161,15 @@ class Evaluator:
             self._report(partial(self.pairing, pairing.symbol))
 
     # ---- parts ---------------------------------------------------------------------------------------------------
+
+    def _profile_of(self, device: core.Term, owner: str) -> str:
+        """The symbol of the profile that a term stands for. A changed copy states facts that no profile holds."""
+        value = self._value(device, owner)
+        for symbol, made in self._machine.constants.items():
+            declared = self._machine.index.declarations.get(symbol)
+            if made is value and isinstance(declared, core.Profile):
+                return symbol
+        raise Refused(system_errors.device_is_no_profile(owner.rpartition(".")[2], device.span))
 
     def _value(self, term: core.Term, owner: str) -> Value:
         return self._machine.evaluate(term, Scope({}), owner)

@@ -43,8 +43,8 @@ DEFAULTS: Mapping[str, Value] = {
 }
 ENTRIES = REQUIRED | frozenset(DEFAULTS) | {"evaluateEvery"}
 DERIVED = frozenset(
-    {"params", "slots", "batchInput", "lossOutput", "metricOutput", "trainStep", "evaluateBatch", "heldOutBatches"}
-)  # fmt: skip
+    {"params", "slots", "batchInput", "lossOutput", "metricOutput", "trainStep", "evaluateBatch"}
+)
 """Fields of a policy value that only host declarations use."""
 
 
@@ -86,6 +86,13 @@ def entry_steps(policy: core.Policy, name: str, span: Span) -> Steps:
         checkpoint = yield from entry_steps(policy, "checkpoint", span)
         assert isinstance(checkpoint, Record)
         return checkpoint.fields["every"]
+    if name == "heldOutBatches":
+        held_out = yield from entry_steps(policy, "holdOut", span)
+        batch = yield from entry_steps(policy, "batch", span)
+        assert isinstance(held_out, int) and isinstance(batch, int)
+        if batch < 1:
+            raise Refused(system_errors.number_below_one("batch", batch, policy.span))
+        return held_out // batch
     if name in DERIVED:
         raise Refused(not_yet(f"`.{name}` of a policy", span))
     raise Refused(_fault(policy, name, span))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.diagnostics.diagnostic import Refused
-from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate import errors
 from alpha.evaluate.grounding import Types, number
 from alpha.evaluate.machine import Machine
@@ -21,7 +20,7 @@ def select(machine: Machine, value: Value, name: str, span: Span) -> None:
         case PolicyValue(symbol):
             machine.drive(entry_steps(machine.index.policy(symbol), name, span), span)
         case _:
-            raise Refused(not_yet(f"`.{name}` of this value", span))
+            raise AssertionError(f"the checker lets `.{name}` through only for what has fields")
 
 
 def subscript(machine: Machine, value: Value, term: core.Subscript, types: Types) -> Value:

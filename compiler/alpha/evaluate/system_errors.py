@@ -91,3 +91,13 @@ def rate_not_scalar(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0301", "`rate` must give a scalar f32", span, cause="it is the learning rate"
     )
+
+
+def device_is_no_profile(pairing: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"the device of the pairing `{pairing}` is no declared profile",
+        span,
+        cause="a copy of a profile with other facts states what nobody established, so no build is admitted on it",
+        hints=("declare a `profile` with the evidence of its facts, and name it here",),
+    )
