@@ -55,6 +55,40 @@ def test_the_documented_list_of_codes_is_current() -> None:
     assert written == diagnostics_page(), "run `make docs`"
 
 
+WITHOUT_A_TRIGGER = {
+    "E0416": "an equation of two sizes with one unknown name never contains it",
+    **dict.fromkeys(
+        ("E0801", "E0802", "E0803", "E0804", "E0805", "E0806", "E0807"), "hosts are not built"
+    ),
+    "A0303": "evidence from a checked model is not built",
+    "A0306": "every host that is built yields a program",
+    "T0404": "every operation has a lowering for every host",
+    "R0508": "no device is built for",
+}
+"""Codes of the specification that nothing can be written for today."""
+
+
+def shown() -> set[str]:
+    """The codes whose message stands on a spec page, in a diagnostic as text."""
+    found: set[str] = set()
+    for page in (ROOT / "tests/spec").rglob("*.md"):
+        text = page.read_text("utf-8")
+        found |= set(re.findall(r"^(?:error|warning)\[([A-Z]\d{4})\]", text, re.MULTILINE))
+    return found
+
+
+def test_every_code_has_a_message_on_a_spec_page() -> None:
+    missing = set(TITLES) - shown() - set(WITHOUT_A_TRIGGER)
+    assert {code for code in missing if code[0] != "R"} == set()
+    for code in missing:  # those of runs are provoked where programs run
+        tests = (path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py"))
+        assert any(code in text for text in tests), f"nothing provokes {code}"
+
+
+def test_no_code_without_a_trigger_is_shown() -> None:
+    assert not set(WITHOUT_A_TRIGGER) & shown()
+
+
 def test_links_of_the_documentation_lead_somewhere() -> None:
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         for link in re.findall(r"\]\(([\w./-]+/|[\w./-]+\.\w+)\)", page.read_text("utf-8")):

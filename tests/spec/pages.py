@@ -225,7 +225,8 @@ def unadmitted(name: str, folder: Path) -> Sequence[Diagnostic]:
 
     with chdir(folder), Session.open(folder) as session:
         work = planned(session, Request(name))
-        return admit(work.plan.demands, work.profile, work.choice.condition, work.span).diagnostics
+        spans = work.span, work.device_span
+        return admit(work.plan.demands, work.profile, work.choice.condition, *spans).diagnostics
 
 
 def admission_report(name: str, folder: Path) -> str:

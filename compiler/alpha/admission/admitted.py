@@ -57,8 +57,11 @@ def admit(
     profile: Profile,
     condition: bool = True,
     condition_span: Span | None = None,
+    device_span: Span | None = None,
 ) -> Admission:
     """Compares every demand with the safety facts of `profile`, in order.
+
+    The spans are those of a pairing's `admit` and `device`.
 
     The diagnostics hold the refusal alone: its report shows the other rows.
     """
@@ -68,7 +71,7 @@ def admit(
     if name:
         first = next(row for row in rows if row.verdict is not Verdict.MET)
         others = sum(row.verdict is not Verdict.MET for row in rows) - 1
-        diagnostics = (unmet(first, profile, others),)
+        diagnostics = (unmet(first, profile, others, device_span),)
     elif not condition:
         diagnostics = (condition_false(condition_span),)
     token = None if diagnostics else Admitted(tuple(demands), profile.name, _ADMISSION_KEY)

@@ -18,12 +18,15 @@ LEAVES = 4
 """So many of the largest leaves of a derivation stand as labels in the message; the report holds all of them."""
 
 
-def unmet(row: Row, profile: Profile, others: int) -> Diagnostic:
-    """The refusal: the first demand that `profile` does not meet, and how many more there are."""
+def unmet(row: Row, profile: Profile, others: int, device: Span | None = None) -> Diagnostic:
+    """The refusal: the first demand that `profile` does not meet, and how many more there are.
+
+    It stands where most of the demand comes from, or at the pairing's `device`.
+    """
     largest = sorted(leaves(row.demand.derivation), key=lambda leaf: -leaf.amount)
     placed = [leaf for leaf in largest if leaf.span is not None]
     labels = tuple(Label(leaf.span, _leaf(row, leaf)) for leaf in placed[:LEAVES] if leaf.span)
-    span = labels[0].span if labels else None
+    span = labels[0].span if labels else device
     hints = _hints(row, profile)
     if others:
         more = "demand is" if others == 1 else "demands are"

@@ -41,8 +41,12 @@ class Build:
 
     @property
     def span(self) -> Span | None:
-        """Where the pairing stands; None for the default pairing."""
+        """Where the pairing's `admit` stands; None for the default pairing."""
         return self.choice.pairing.span if self.choice.pairing else None
+
+    @property
+    def device_span(self) -> Span | None:
+        return self.choice.pairing.device_span if self.choice.pairing else None
 
     @property
     def lane(self) -> str:

@@ -36,7 +36,8 @@ def build(session: Session, request: Request, keep: bool = False) -> Outcome:
     """Plan, admit, emit, link, write; or refuse and write nothing. `keep` leaves an output that is up to date."""
     work = planned(session, request)
     place = place_of(session, work)
-    admission = admit(work.plan.demands, work.profile, work.choice.condition, work.span)
+    spans = work.span, work.device_span
+    admission = admit(work.plan.demands, work.profile, work.choice.condition, *spans)
     if admission.admitted is None:
         return refused(session, work, admission, nearest_changes(work, admission))
     report = report_of(work, admission)
