@@ -1,7 +1,7 @@
 """Re-derives the loss curve of Digits in torch, from the same initial weights, batches and rates.
 
     alpha view Digits --stage system > digits.json
-    PYTHONPATH=reference python tests/curves/digits_torch.py digits.json systems/Digits/data/digits.csv
+    PYTHONPATH=reference python tests/curves/digits_torch.py digits.json systems
 
 Needs a Python with torch and numpy. The model, its loss and AdamW are torch's own; only the starting weights, the order
 of the examples and the rate come from the reference semantics. The curve is written to `digits_torch.json` beside this
@@ -18,7 +18,7 @@ import numpy
 import torch
 
 from semantics import train
-from semantics.__main__ import read_rows
+from semantics.data import read_examples
 from semantics.evaluate import evaluate
 from semantics.order import batch_rows
 
@@ -28,7 +28,7 @@ BETA1, BETA2, EPSILON, DECAY = 0.9, 0.95, 1e-8, 0.01
 
 def main() -> None:
     description = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    rows = read_rows(description, Path(sys.argv[2]).read_text("utf-8"))
+    rows = read_examples(description, Path(sys.argv[2]))
     run = train.start(description, rows)
     net = [
         torch.tensor(numpy.array(run.state[f"net.{name}"]), requires_grad=True)
