@@ -149,7 +149,7 @@ def _program(scale: Scale, program: ProgramPlan) -> list[str]:
 
 
 def _loop(scale: Scale, program: ProgramPlan, loop: Loop) -> list[str]:
-    """A bracket above the launches that are run several times; one further in stands lower."""
+    """A bracket above the launches that are run several times; one further in stands lower, without words."""
     depth = sum(
         other.first <= loop.first and loop.last <= other.last and other is not loop
         for other in program.loops
@@ -160,11 +160,8 @@ def _loop(scale: Scale, program: ProgramPlan, loop: Loop) -> list[str]:
     where = "" if loop.span is None else f"\n{loop.span}"
     title = f"launches {loop.first + 1} to {loop.last + 1}, {loop.count:,} times{way}{where}"
     path = f"M{left + 1:.2f} {y + 5}V{y}H{right - 1:.2f}V{y + 5}"
-    return [
-        f'<g><path class="line" d="{path}"/>'
-        f"{_text(left + 1, y - 2, f'{loop.count:,} times', 'small')}"
-        f"<title>{escape(title)}</title></g>"
-    ]
+    words = "" if depth else _text(left + 1, y - 2, f"{loop.count:,} times", "small")
+    return [f'<g><path class="line" d="{path}"/>{words}<title>{escape(title)}</title></g>']
 
 
 def _peak(scale: Scale, moment: Moment) -> list[str]:
