@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from alpha.base.dtype import Dtype, TensorType
@@ -18,6 +19,7 @@ from alpha.graph.node import Graph, Node
 from alpha.graph.passes import PASSES, optimise, run
 from alpha.graph.text import parse, to_text
 from alpha.graph.verify import verify
+from kernel_runner import Runner
 from laws import float64
 from laws.graphs import inputs_of, same_bits
 from laws.rolled import SMOOTH, looped, written_out
@@ -26,6 +28,13 @@ from semantics.graph import read_graph
 
 F32 = Dtype.F32
 SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    runner = Runner()
+    yield runner
+    runner.close()
 
 
 def reference(graph: Graph, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +62,8 @@ def test_a_loop_is_its_turns_written_out(graph: Graph, seed: int) -> None:
     assert same(reference(graph, inputs), reference(written_out(graph), inputs))
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
 @given(looped(), SEEDS)
 def test_every_pass_keeps_every_bit_of_a_loop(graph: Graph, seed: int) -> None:
     inputs = inputs_of(graph, seed, specials=True)
@@ -117,7 +127,8 @@ def close_enough(a: Any, b: Any) -> bool:
     return bool(numpy.array_equal(a, b, equal_nan=True))
 
 
-@settings(max_examples=50, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=30, deadline=None)
 @given(looped(SMOOTH), SEEDS)
 def test_gradients_of_a_loop_are_those_of_its_turns(graph: Graph, seed: int) -> None:
     inputs = inputs_of(graph, seed)
@@ -129,7 +140,8 @@ def test_gradients_of_a_loop_are_those_of_its_turns(graph: Graph, seed: int) -> 
     assert same(reference(optimise(rolled), inputs), found)
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
 @given(looped(SMOOTH, most=3, depth=1), SEEDS)
 def test_gradients_of_gradients_are_those_of_the_turns(graph: Graph, seed: int) -> None:
     inputs = inputs_of(graph, seed)
@@ -139,6 +151,19 @@ def test_gradients_of_gradients_are_those_of_the_turns(graph: Graph, seed: int) 
     for name in found:
         assert close_enough(found[name], expected[name]), name
     assert same(reference(optimise(rolled), inputs), found)
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graph=looped(SMOOTH), seed=SEEDS)
+def test_compiled_gradients_of_loops_are_those_of_the_reference(
+    runner: Runner, graph: Graph, seed: int
+) -> None:
+    inputs = inputs_of(graph, seed)
+    graph = with_gradients(graph)
+    found = runner.run(graph, inputs)
+    for name, value in reference(graph, inputs).items():
+        assert same_bits(numpy.asarray(value), found[name]), name
 
 
 def powers(builder: Builder, count: int, x: Node, w: Node) -> Node:
