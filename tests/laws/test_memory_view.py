@@ -19,6 +19,7 @@ from alpha.driver.pipeline import planned
 from alpha.driver.request import Request
 from alpha.driver.session import Session
 from alpha.driver.stages import stage_text
+from alpha.graph.text import parse, to_text
 from alpha.plan.plan import Buffer, Loop, Plan, ProgramPlan, Region
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -143,3 +144,12 @@ def test_what_a_build_does_not_have_is_not_shown(tmp_path: Path) -> None:
             stage_text(session, Request("Digits"), "graph", "stepp")
         with pytest.raises(UsageError, match="leave `--program` out"):
             stage_text(session, Request("Digits"), "core", "step")
+
+
+@pytest.mark.slow
+def test_a_graph_with_its_places_is_the_graph_without_them(tmp_path: Path) -> None:
+    with Session.open(tmp_path) as session:
+        graph = planned(session, Request("Coppelius")).system.graph("step")
+    shown = to_text(graph, places=True)
+    assert "Coppelius/Model.alpha:" in shown and "graph body" in shown
+    assert to_text(parse(shown)) == to_text(graph)
