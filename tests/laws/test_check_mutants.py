@@ -7,43 +7,82 @@ import re
 
 import pytest
 
+from alpha.base.record import replace
+from alpha.base.span import Source
+from alpha.check.modules import LoadedModule, SourceRoots, find_systems, load
+from alpha.check.program import check
+from alpha.core.term import Program
 from alpha.core.verify import verify
-from alpha.diagnostics.diagnostic import Refused
-from checking import check_text, shipped
+from alpha.diagnostics.diagnostic import Diagnostics, Refused
+from alpha.diagnostics.json import json_lines
+from alpha.diagnostics.render import render_all
+from alpha.syntax.parse import read_module
 
 _TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_][\w\']*|\d[\w.]*|[-+*/%@=<>|!.:]+|[()\[\]{},]')
-DIGITS = ("Digits.Model", "Digits.Learner", "Digits.Run")
+ROOTS = SourceRoots.open(None)
+SYSTEMS = find_systems(ROOTS)
+LIBRARY = [name for name in ROOTS.modules() if name.startswith(("Alpha.", "Platform."))]
 _OTHERS = ["x", "f32", "0", "1.5", "Int", "batch", "fn", "->", "net", "[", "]", "(", ")", "-", "@"]
+EACH = 4
+"""Mutants of one library module, and of a third of a system."""
 
 
-def mutant(texts: list[str], seed: int) -> list[str]:
-    """One token of one module dropped, doubled, exchanged with another of the module, or replaced."""
-    choice = random.Random(seed)
-    place = choice.randrange(len(texts))
-    tokens = list(_TOKEN.finditer(texts[place]))
+def mutant(text: str, choice: random.Random) -> str:
+    """One token of a module dropped, doubled, exchanged with another of the module, or replaced."""
+    tokens = list(_TOKEN.finditer(text))
     token = choice.choice(tokens)
     other = choice.choice(tokens)[0] if choice.random() < 0.6 else choice.choice(_OTHERS)
     replacement = choice.choice(["", f"{token[0]} {token[0]}", other, other])
-    changed = texts[place][: token.start()] + replacement + texts[place][token.end() :]
-    return [*texts[:place], changed, *texts[place + 1 :]]
+    return text[: token.start()] + replacement + text[token.end() :]
+
+
+def answer(modules: list[LoadedModule], found: Diagnostics) -> Program | None:
+    try:
+        return check(modules, found)
+    except Refused:
+        return None
+
+
+def try_mutants(modules: tuple[LoadedModule, ...], names: list[str], seed: str) -> int:
+    """How many of `EACH` mutants were refused. What can be read of one that has no tree is checked all the same."""
+    choice = random.Random(seed)
+    refused = 0
+    for _ in range(EACH):
+        name = choice.choice(names)
+        place = next(place for place, module in enumerate(modules) if module.name == name)
+        old = modules[place]
+        found = Diagnostics()
+        parsed = read_module(Source(old.source.path, mutant(old.source.text, choice)))
+        for fault in parsed.faults:
+            found.report(fault)
+        found.unread.update(dict.fromkeys(parsed.unread, next(iter(parsed.faults), None)))
+        if parsed.module is None:
+            assert parsed.faults
+            refused += 1
+            continue
+        new = replace(old, source=parsed.module.span.source, tree=parsed.module)
+        program = answer([*modules[:place], new, *modules[place + 1 :]], found)
+        render_all(found.items)
+        json_lines(found.items)
+        assert all(item.message for item in found.items)
+        refused += bool(found.errors)
+        if program is None:
+            assert found.errors
+        else:
+            verify(program)
+    return refused
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(6))
-def test_mutants_of_digits_are_accepted_or_refused(part: int) -> None:
-    texts = [shipped()[name].source.text for name in DIGITS]
-    refused = parsed = 0
-    for seed in range(part * 50, part * 50 + 50):
-        try:
-            program, found = check_text(*mutant(texts, seed))
-        except Refused:
-            continue
-        parsed += 1
-        if program is None:
-            refused += 1
-            assert found
-            assert all(item.message for item in found)
-        else:
-            verify(program)
-    assert parsed > 10, "many mutants have a tree"
-    assert refused > 5, "and many of those are refused by their types"
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_mutants_of_a_system_are_accepted_or_refused(system: str) -> None:
+    names = [name for name in ROOTS.modules() if f"{name}.".startswith(f"{system}.")]
+    modules = load(ROOTS, names, Diagnostics())
+    refused = sum(try_mutants(modules, names, f"{system}{part}") for part in range(3))
+    assert refused > EACH, "most mutants are refused"
+
+
+@pytest.mark.slow
+def test_mutants_of_the_library_are_accepted_or_refused() -> None:
+    modules = load(ROOTS, LIBRARY, Diagnostics())
+    assert sum(try_mutants(modules, [name], name) for name in LIBRARY) > len(LIBRARY)

@@ -216,7 +216,8 @@ def explained(code: str) -> tuple[Diagnostic, ...]:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "package"
         Section("", [Block("alpha", "", page.refused[0], 0, 0)]).write_files(folder)
-        return tuple(check_modules(folder).items)
+        ask = run_all_tests if code == "P0003" else check_modules
+        return tuple(ask(folder).items)
 
 
 def unadmitted(name: str, folder: Path) -> Sequence[Diagnostic]:
