@@ -16,7 +16,7 @@ from alpha.syntax.source import read_source
 from spec.pages import fits, run_section, sections
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["docs/own-system.md"]
+PAGES = ["docs/own-system.md", "docs/own-text.md"]
 SHELL = ["README.md", "docs/first-steps.md"]
 SETUP = ("make ", "source ")
 """How commands of a checkout begin; what they set up, a test has."""
