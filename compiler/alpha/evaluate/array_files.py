@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from alpha.base.dtype import Dtype
+from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
@@ -32,7 +32,7 @@ class ArrayFile:
     big: bool
 
     def __str__(self) -> str:
-        return f"{self.dtype.value}[{', '.join(map(str, self.shape))}]"
+        return TensorType(self.dtype, self.shape).written
 
 
 def idx_file(path: str, data: bytes, span: Span) -> ArrayFile:

@@ -144,7 +144,7 @@ def no_array(path: str, why: str, span: Span) -> Diagnostic:
 def array_length(path: str, type: str, expected: int, found: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0904",
-        f"`{path}` states the array {type}, which takes {expected:,} bytes, but {found:,} follow its header",
+        f"`{path}` states an array `{type}`, which takes {expected:,} bytes, but {found:,} follow its header",
         _at(path, span),
         cause="it was cut off, or has something behind its elements",
     )
@@ -159,7 +159,7 @@ def array_not_read(path: str, what: str, known: str, span: Span) -> Diagnostic:
 def array_does_not_fit(path: str, found: str, name: str, type: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0903",
-        f"`{path}` holds {found}, but one example of the field `{name}` is `{type}`",
+        f"`{path}` holds `{found}`, but one example of the field `{name}` is `{type}`",
         _at(name, span),
         cause="the first axis counts the examples, and integers alone convert to another dtype",
     )

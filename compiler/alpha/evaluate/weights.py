@@ -46,8 +46,9 @@ class Held:
 
     def __str__(self) -> str:
         known = DTYPES.get(self.dtype)
-        name = self.dtype if known is None else known.value
-        return f"{name}[{', '.join(map(str, self.shape))}]"
+        if known is None:
+            return f"{self.dtype} {list(self.shape)}"
+        return TensorType(known, self.shape).written
 
 
 def load(start: Variant, files: SourceFiles, parameters: Sequence[Tensor]) -> Weights | None:
@@ -74,7 +75,7 @@ def load(start: Variant, files: SourceFiles, parameters: Sequence[Tensor]) -> We
         if not _same(held[name], parameter.type):
             raise Refused(
                 weights_errors.differs(
-                    path, name, str(held[name]), parameter.name, str(parameter.type), files.span
+                    path, name, str(held[name]), parameter.name, parameter.type.written, files.span
                 )
             )
         places.append(held[name].first)

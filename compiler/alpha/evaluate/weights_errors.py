@@ -47,7 +47,7 @@ def differs(
 ) -> Diagnostic:
     return Diagnostic(
         "E0906",
-        f"the tensor `{name}` of `{path}` is {found}, but the parameter `{parameter}` is {expected}",
+        f"the tensor `{name}` of `{path}` is `{found}`, but the parameter `{parameter}` is `{expected}`",
         span,
         cause="shapes and dtypes agree exactly; nothing is converted",
     )

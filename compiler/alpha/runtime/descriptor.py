@@ -134,8 +134,6 @@ def _check(system: System) -> None:
     for end in (system.predict_input, system.predict_output):
         if end is not None and end.shape[:1] != (system.batch,):
             raise Refused(not_yet("predict without a batch axis in front", system.span))
-    if system.predict_output is not None and system.predict_output.dtype is Dtype.BF16:
-        raise Refused(not_yet("predict with bf16 results", system.span))
     if system.steps > MAX_STEPS:
         raise Refused(not_yet(f"a run of more than {MAX_STEPS} steps", system.span))
     for field in system.data.fields:

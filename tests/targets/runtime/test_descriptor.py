@@ -85,7 +85,6 @@ def test_what_the_runtime_cannot_do_yet_is_said_at_build_time() -> None:
     for changed in (
         replace(system, steps=1 << 32),
         replace(system, checkpoint=replace(system.checkpoint, folder="x" * 3001)),
-        replace(system, predict_output=TensorType(Dtype.BF16, (8, 2))),
         replace(system, predict_output=TensorType(Dtype.F32, ())),
         replace(system, data=replace(system.data, fields=(field,))),
     ):

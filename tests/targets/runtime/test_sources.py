@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy
 import pytest
 
 from alpha.diagnostics.diagnostic import Refused
+from requirements import require_tool
+from semantics.sample import sample
 from targets.runtime.sources import PAIRS, Package, corpus, reference_checkpoint
 
 
@@ -232,12 +235,12 @@ class TestArrayFaults:
                 "example 1, element 1: 5 is no value of index 5",
             ),
             ("label", numpy.full(23, -1, "i4"), "E0904", "-1 is no value of index 5"),
-            ("label", numpy.zeros(23, "f4"), "E0903", "holds f32[23]"),
-            ("label", numpy.zeros((23, 1), "u1"), "E0903", "holds u8[23, 1]"),
+            ("label", numpy.zeros(23, "f4"), "E0903", "holds `Tensor f32 [23]`"),
+            ("label", numpy.zeros((23, 1), "u1"), "E0903", "holds `Tensor u8 [23, 1]`"),
             ("label", numpy.zeros(22, "u1"), "E0905", "holds 22"),
-            ("flag", numpy.zeros(23, "u1"), "E0903", "holds u8[23]"),
-            ("image", numpy.zeros((23, 3, 2), "u1"), "E0903", "is f32[2, 3]"),
-            ("image", numpy.zeros((23, 2, 3), "?"), "E0903", "holds bool[23, 2, 3]"),
+            ("flag", numpy.zeros(23, "u1"), "E0903", "holds `Tensor u8 [23]`"),
+            ("image", numpy.zeros((23, 3, 2), "u1"), "E0903", "is `Tensor f32 [2, 3]`"),
+            ("image", numpy.zeros((23, 2, 3), "?"), "E0903", "holds `Tensor bool [23, 2, 3]`"),
         ],
     )
     def test_what_does_not_fit_is_named(
@@ -269,3 +272,21 @@ class TestArrayFaults:
             assert done.returncode == 5 and b"error[R0502]" in done.stderr
             assert b"Arrays/image" in done.stderr
         assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.slow
+def test_the_other_host_reads_trains_and_samples_alike(pairs: Package) -> None:
+    emulator = require_tool("qemu-aarch64-static")
+    assert pairs.build("--target", "aarch64-linux", "--direct").returncode == 0
+    run = pairs.reference(pairs.system(), 10)
+
+    def program(*arguments: str) -> bytes:
+        command = [emulator, "./program", *arguments]
+        done = subprocess.run(command, cwd=pairs.folder, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    program("train", "--steps", "10")
+    assert pairs.checkpoint(10).read_bytes() == reference_checkpoint(run)
+    options = ("--prompt", "abc", "--count", "9", "--temperature", "1")
+    assert program("predict", *options) == sample(run, b"abc", 9, 1.0)

@@ -66,8 +66,11 @@ class TestBuild:
         for changed, said in (
             ({"back": good["back"]}, "no tensor for the parameter `rows`"),
             ({**good, "more": good["back"]}, "no parameter `more`"),
-            ({**good, "back": good["back"].T.copy()}, "is f32[256, 4], but the parameter `back`"),
-            ({**good, "back": good["back"].astype("f8")}, "is f64[4, 256]"),
+            (
+                {**good, "back": good["back"].T.copy()},
+                "is `Tensor f32 [256, 4]`, but the parameter `back`",
+            ),
+            ({**good, "back": good["back"].astype("f8")}, "is `Tensor f64 [4, 256]`"),
         ):
             found = fault(package(tmp_path, safetensors(changed)))
             assert found.code == "E0906" and said in found.message
