@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from alpha.graph.node import Graph, Loop, Node
+from semantics import philox
 
 Array = Any
 
@@ -52,6 +53,18 @@ def _apply(node: Node, x: list[Array]) -> Array:
     if name in _WITH_ATTRIBUTES:
         return _WITH_ATTRIBUTES[name](x, a, node)
     raise KeyError(name)
+
+
+def _key(x: list[Array], a: dict[str, Any], node: Node) -> Array:
+    """Keys and draws are data, not calculus: their bits are the reference's."""
+    if node.operation == "key":
+        return numpy.array((a["k0"], a["k1"], a["step"]), dtype=numpy.uint32)
+    k0, k1, step = (int(word) for word in x[0])
+    if node.operation == "deriveKey":
+        index = int(x[1]) if len(x) == 2 else a["index"]
+        return numpy.array(philox.child((k0, k1, step), a["tag"], index), dtype=numpy.uint32)
+    draw = philox.uniform if node.operation == "uniform" else philox.normal
+    return draw((k0, k1, step), node.type.shape).astype(numpy.float64)
 
 
 def _einsum(x: list[Array], a: dict[str, Any], node: Node) -> Array:
@@ -193,4 +206,5 @@ _WITH_ATTRIBUTES: dict[str, Callable[[list[Array], dict[str, Any], Node], Array]
         numpy.tri(node.type.shape[-1], dtype=bool), x[0], -numpy.inf
     ),
     "positions": lambda x, a, node: numpy.arange(a["count"]),
+    **dict.fromkeys(("key", "deriveKey", "uniform", "normal"), _key),
 }
