@@ -89,9 +89,9 @@ class Block:
         self.program.nodes[name] = node
         return buffer
 
-    def made(self, node: Node) -> Buffer:
+    def made(self, node: Node, name: str = "") -> Buffer:
         """A new buffer for what a kernel of this block, or a loop in it, gives."""
-        buffer = self.given(node, f"{self.prefix}{node.operation}.{node.serial}")
+        buffer = self.given(node, self.prefix + (name or f"{node.operation}.{node.serial}"))
         self.owned.add(buffer.name)
         return buffer
 

@@ -1,5 +1,6 @@
 """From a graph of primitive operations to kernels, one for each operation, in the order of evaluation.
 
+Only a contraction may have others before it, which transpose what it reads.
 The kernels of a loop's body stand once in the list, whatever the count; `Turns` says which of them run again.
 """
 
@@ -7,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from alpha.base.record import field, record
+from alpha.base.record import field, record, replace
 from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.node import Graph, Node
 from alpha.graph.ops import TABLE
 from alpha.kernel.block import Block, Program
 from alpha.kernel.direct import ELEMENTS, TEMPLATES
+from alpha.kernel.direct.contraction import arrangement
 from alpha.kernel.direct.site import Held, Operand, Site
 from alpha.kernel.errors import no_template
 from alpha.kernel.loops import Turns, begin, finish
@@ -75,7 +77,10 @@ def _lower(block: Block) -> None:
 PASSIVE = frozenset({"input", "constant", "result", "reshape", "broadcast"})
 
 
-def _one(block: Block, node: Node) -> None:
+def _one(block: Block, node: Node, name: str = "") -> None:
+    result = block.made(node, name)
+    if node.operation == "contract":
+        node = _arranged(block, node)
     operands: list[Operand] = []
     for operand in node.operands:
         if node.operation in ELEMENTS:
@@ -83,5 +88,22 @@ def _one(block: Block, node: Node) -> None:
         else:
             operands.append(Held(block.whole(operand)))
     symbol = block.program.symbol(node.operation)
-    site = Site(node, symbol, block.made(node), tuple(operands))
+    site = Site(node, symbol, result, tuple(operands))
     block.program.kernels.append(TEMPLATES[node.operation](site))
+
+
+def _arranged(block: Block, node: Node) -> Node:
+    """The contraction of operands whose last axis is the last one of the result, transposed where that pays."""
+    operands, attributes = list(node.operands), dict(node.attributes)
+    for place, side in enumerate(("left", "right")):
+        order = arrangement(node, place)
+        if order is None:
+            continue
+        operand, letters = operands[place], str(attributes[side])
+        shape = tuple(operand.type.shape[axis] for axis in order)
+        type_ = replace(operand.type, shape=shape)
+        moved = Node(node.serial, "transpose", (operand,), (("order", order),), type_, node.span)
+        _one(block, moved, f"transpose.{node.serial}.{side}")
+        operands[place] = moved
+        attributes[side] = "".join(letters[axis] for axis in order)
+    return replace(node, operands=tuple(operands), attributes=tuple(attributes.items()))
