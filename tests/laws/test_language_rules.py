@@ -8,6 +8,7 @@ import pytest
 
 from alpha.check.later import LATER
 from alpha.check.program import check
+from alpha.core.verify import verify
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess
@@ -24,6 +25,7 @@ def found(text: str, *others: str, warnings: bool = False) -> list[str]:
         modules.append(loaded(whole + "\n"))
         everything = closure(modules)
         program = check(everything, diagnostics)
+        verify(program)
         files = FileAccess.of_modules({each.name: each.path for each in everything})
         evaluator = Evaluator(program, files=files, diagnostics=diagnostics, demands=lambda *_: ())
         for module in modules:

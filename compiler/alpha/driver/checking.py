@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -59,13 +60,21 @@ def checked(
 def check_readable(
     session: Session, modules: tuple[LoadedModule, ...], registry: Registry | None = None
 ) -> Program:
-    """The typed program. Refused with every fault that was found, those of loading first."""
+    """The typed program. Refused with every fault that was found, those of loading first.
+
+    With `ALPHA_VERIFY=1` in the environment, as in continuous integration, the law of the core is checked as well; a
+    broken one is a bug in Alpha and ends in exit status 70.
+    """
     try:
         program = check_program(modules, session.diagnostics, registry) if modules else None
     except Refused:
         program = None
     require_no_errors(session)
     assert program is not None
+    if os.environ.get("ALPHA_VERIFY") == "1":
+        from alpha.core.verify import verify  # only those who look for bugs in Alpha wait for it
+
+        verify(program)
     return program
 
 
