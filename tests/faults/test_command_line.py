@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from alpha.cli import main
-from alpha.cli.commands import SUMMARIES, load
+from alpha.cli.commands import GROUPS, SUMMARIES, load
 from alpha.diagnostics.pages import load_page
 
 ALPHA = [sys.executable, "-m", "alpha"]
@@ -35,16 +36,16 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     ("arguments", "words"),
     [
         (["biuld"], "did you mean `build`?"),
-        (["--nope"], "No such option"),
+        (["--nope"], "there is no option `--nope`"),
         (["build"], "Missing argument"),
-        (["build", "Digits", "--emit", "elf"], "'elf' is not one of"),
+        (["build", "Digits", "--emit", "elf"], "`elf` is not one of"),
         (["build", "Digits", "--emit"], "requires an argument"),
         (["view", "Digits"], "--stage"),
         (["explain", "E9999"], "no diagnostic code"),
         (["explain", "memory-byte"], "did you mean `memory-bytes` or"),
         (["explain", "--why", "Digits"], "needs the name of a demand"),
         (["check", "nowhere"], "there is no file or folder `nowhere`"),
-        (["check", "--format", "xml"], "'xml' is not one of"),
+        (["check", "--format", "xml"], "`xml` is not one of"),
         (["fmt", "nowhere"], "there is no file or folder `nowhere`"),
     ],
 )
@@ -62,7 +63,9 @@ def test_wrong_usage_ends_with_2(
 
 def test_no_arguments_give_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run([]) == 0
-    assert "Commands:" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert all(f"{title}:\n" in shown for title in GROUPS)
+    assert all(re.search(rf"^  {name} +\S", shown, re.MULTILINE) for name in SUMMARIES)
 
 
 def test_an_empty_folder_has_nothing_to_check(
@@ -159,7 +162,7 @@ def test_a_removed_working_folder_is_a_clear_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [("E0416", "ends with status 1"), ("W0003", "is a warning")]
+    ("code", "words"), [("E0416", "ends with status 1"), ("R0508", "ends with status 5")]
 )
 def test_a_code_without_a_page_is_explained_too(
     code: str, words: str, capsys: pytest.CaptureFixture[str]
