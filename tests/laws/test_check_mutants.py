@@ -66,10 +66,10 @@ def try_mutants(modules: tuple[LoadedModule, ...], names: list[str], seed: str) 
         json_lines(found.items)
         assert all(item.message for item in found.items)
         refused += bool(found.errors)
-        if program is None:
-            assert found.errors
-        else:
-            verify(program)
+        if found.errors:
+            continue
+        assert program is not None
+        verify(program)
     return refused
 
 
