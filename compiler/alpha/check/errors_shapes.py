@@ -123,7 +123,7 @@ def axis_name(span: Span, name: str, shape: str, places: Sequence[int]) -> Diagn
         cause="an axis is a dimension name that stands in the shape alone, or a number",
         hints=(
             *guesses(name, re.findall(r"[a-z]\w*", shape)),
-            "or use a number: 0 is the first axis, -1 the last",
+            "a number works too: 0 is the first axis, -1 the last",
         ),
         fixes=closest_written(span, name, re.findall(r"[a-z]\w*", shape)),
     )
