@@ -319,6 +319,31 @@ def test_equal_loops_become_one_and_unused_parts_disappear() -> None:
     assert (last.carried, len(last.body.inputs), len(last.body.outputs)) == (1, 2, 1)
 
 
+def test_what_was_moved_is_kept_and_not_its_copies() -> None:
+    builder = Builder()
+    x = builder.input("x", TensorType(F32, (8,)))
+    w = builder.input("w", TensorType(F32, (3, 2, 8)))
+    began = builder.mark()
+    index, y = builder.placeholder(INDEX), builder.placeholder(x.type)
+    layer = builder.placeholder(TensorType(F32, (2, 8)))
+    half = builder.apply("slice", (layer,), low=(1, 0), high=(2, 8))
+    row = builder.apply("reshape", (half,), shape=(8,))
+    mean = builder.apply("mean", (builder.apply("mul", (y, y)),), axes=(0,))
+    wide = builder.apply("repeat", (builder.apply("tanh", (mean,)),), axis=0, count=8)
+    after = builder.apply("mul", (builder.apply("mul", (y, wide)), row))
+    turn = Turn(3, index, ((y, x),), ((layer, w),), (after,))
+    (last,) = close(builder, turn, lambda node: node.serial >= began)
+    loss = builder.apply("sum", (last,), axes=(0,))
+    outputs = list(zip("xw", gradients(builder, loss, [x, w]), strict=True))
+    graph = builder.graph("g", outputs)
+    forward = next(node.loop for node in optimise(graph).nodes() if node.loop is not None)
+    # What the turn was given, the tanh of one number, and the product before the last.
+    kept = forward.results[forward.carried :]
+    assert sorted(type_.shape for type_ in kept) == [(3,), (3, 8), (3, 8)]
+    inputs = inputs_of(graph, 1)
+    assert same(reference(optimise(graph), inputs), reference(graph, inputs))
+
+
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [

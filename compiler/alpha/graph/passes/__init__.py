@@ -6,6 +6,7 @@ from alpha.graph.node import Graph
 from alpha.graph.passes.drop_dead import DROP_DEAD
 from alpha.graph.passes.expand import EXPAND
 from alpha.graph.passes.join_loops import JOIN_LOOPS
+from alpha.graph.passes.keep_less import KEEP_LESS
 from alpha.graph.passes.merge_equal import MERGE_EQUAL
 from alpha.graph.passes.move_nothing import MOVE_NOTHING
 from alpha.graph.passes.record import Pass
@@ -13,7 +14,7 @@ from alpha.graph.verify import verify
 
 __all__ = ["PASSES", "Pass", "optimise", "run"]
 
-PASSES: tuple[Pass, ...] = (EXPAND, MOVE_NOTHING, MERGE_EQUAL, JOIN_LOOPS, DROP_DEAD)
+PASSES: tuple[Pass, ...] = (EXPAND, MOVE_NOTHING, MERGE_EQUAL, JOIN_LOOPS, KEEP_LESS, DROP_DEAD)
 
 
 def run(pass_: Pass, graph: Graph) -> Graph:
