@@ -6,9 +6,23 @@ from collections.abc import Sequence
 
 from alpha.base.span import Span
 from alpha.diagnostics.closest import closest_written, guesses
-from alpha.diagnostics.diagnostic import Diagnostic, Label
+from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 
 Labels = tuple[Label, ...]
+
+
+def too_large(span: Span, what: str) -> Diagnostic:
+    """E0010 of what cannot be looked at part by part any more."""
+    return Diagnostic(
+        "E0010",
+        f"the types or sizes of {what} have too many parts to be checked",
+        span,
+        cause="what holds its argument twice doubles it at each use: forty uses make a million million parts",
+        hints=(
+            "a list holds many equal things",
+            "a record or a variant has a name instead of parts",
+        ),
+    )
 
 
 def literal_in_pairing(span: Span, what: str, pairing: Span) -> Diagnostic:
@@ -147,7 +161,16 @@ def wrong_fact_kind(span: Span, name: str, written: str, right: str) -> Diagnost
         span,
         cause="supplies decide admission; estimates only rank candidates and never reach it",
         hints=(f"write `{right} {name} = ...`",),
+        fixes=_keyword_above(span, written, right),
     )
+
+
+def _keyword_above(span: Span, written: str, right: str) -> tuple[Fix, ...]:
+    """The edit of the keyword that stands directly before `span`."""
+    at = span.source.text.rfind(written, 0, span.start)
+    if at < 0 or span.source.text[at + len(written) : span.start].strip():
+        return ()
+    return (Fix(f"write `{right}`", Span(span.source, at, at + len(written)), right),)
 
 
 def grade(span: Span, grade_: str, source: str, fitting: Sequence[str], place: Span) -> Diagnostic:

@@ -32,6 +32,7 @@ from alpha.check.solver import BOOL
 from alpha.check.type_reader import TypeReader, Variables
 from alpha.check.warnings import warn
 from alpha.core import term
+from alpha.core.dim import TooLarge
 from alpha.core.types import Named, Scheme
 from alpha.diagnostics.diagnostic import Diagnostics, Label, Refused
 from alpha.diagnostics.not_yet import not_yet
@@ -53,11 +54,23 @@ def check(
     registry = Registry() if registry is None else registry
     registry.modules.setdefault("", builtin_scope(registry))
     with _deep_recursion():
-        checked = [check_module(module, registry, diagnostics) for module in modules]
+        checked = [_bounded(module, registry, diagnostics) for module in modules]
     errors = diagnostics.errors[before:]
     if errors:
         raise Refused(*errors)
-    return term.Program(tuple(checked))
+    return term.Program(tuple(module for module in checked if module is not None))
+
+
+def _bounded(
+    loaded: LoadedModule, registry: Registry, diagnostics: Diagnostics
+) -> term.Module | None:
+    """A module, or None where a declaration of it has grown beyond what can be checked."""
+    try:
+        return check_module(loaded, registry, diagnostics)
+    except TooLarge:
+        what = f"a declaration of `{loaded.name}`"
+        diagnostics.report(errors_declarations.too_large(loaded.tree.path[-1].span, what))
+        return None
 
 
 @contextmanager
@@ -209,7 +222,12 @@ def _definitions(work: Work, signatures: dict[str, Signed], values: dict[str, Va
             _refuse_circle(work, component, graph, defines, values)
             continue
         for name in component:
-            check_definition(work, defines[name], values[name], signatures.get(name))
+            try:
+                check_definition(work, defines[name], values[name], signatures.get(name))
+            except TooLarge:
+                place = defines[name].name.span
+                fault = errors_declarations.too_large(place, f"`{name}`")
+                values[name].faulty = work.report(fault)
 
 
 def _refuse_circle(

@@ -12,7 +12,7 @@ from collections.abc import Set
 from alpha.base.dtype import Dtype
 from alpha.base.record import field, record
 from alpha.base.span import Span
-from alpha.core.dim import Answer, Dim, equal
+from alpha.core.dim import Answer, Dim, TooLarge, equal
 from alpha.core.types import (
     Constraint,
     Element,
@@ -66,6 +66,10 @@ class Unknown:
     hint: str = ""
 
 
+MOST_VISITS = 200_000
+"""Parts of types that the check of one definition may look at; none of the shipped systems takes 1,000."""
+
+
 @record(frozen=False)
 class Solver:
     """The unknowns of one definition. `where` rewrites names by the equations in scope, fully expanded."""
@@ -85,6 +89,8 @@ class Solver:
     """Declared types without equality."""
     progress: int = 0
     """Counts solutions, so that those who wait know whether to look again."""
+    visits: int = 0
+    """Counts the parts of types that were looked at. Unification and all that reads a type comes by here."""
 
     # ---- making ----------------------------------------------------------------------------------------------------
 
@@ -122,6 +128,9 @@ class Solver:
 
     def head(self, item: Type) -> Type:
         """`item` with solved unknowns removed at its root."""
+        self.visits += 1
+        if self.visits > MOST_VISITS:
+            raise TooLarge
         while type(item) is TypeVar:
             solution = self.types.get(item.name)
             if solution is None:

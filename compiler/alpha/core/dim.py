@@ -14,6 +14,14 @@ Monomial = tuple[str, ...]
 """Dimension names with multiplicity, sorted; `()` is the constant term."""
 
 
+MOST_NAMES = 10_000
+"""In the monomials of a product, before equal ones are added up: far more than anything that has a use."""
+
+
+class TooLarge(Exception):
+    """A size or a type has grown beyond all use, as `(x, x)` of `(x, x)` does in a few dozen steps."""
+
+
 @record
 class Dim:
     """`terms` maps monomials to nonzero coefficients, sorted by monomial."""
@@ -59,6 +67,10 @@ class Dim:
         return self + -other
 
     def __mul__(self, other: Dim) -> Dim:
+        if len(self.terms) * len(other.terms) > 1:
+            degree = max(len(m) for m, _ in self.terms) + max(len(m) for m, _ in other.terms)
+            if len(self.terms) * len(other.terms) * degree > MOST_NAMES:
+                raise TooLarge
         return Dim.of((tuple(sorted(m + n)), c * d) for m, c in self.terms for n, d in other.terms)
 
     def divided(self, divisor: int) -> Dim | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from alpha.base.span import Span
+from alpha.base.whole import readable
 from alpha.core.term import Amount
 from alpha.core.types import Type
 from alpha.diagnostics.diagnostic import Diagnostic, Label
@@ -32,7 +33,7 @@ def literal(type: Type, span: Span) -> Diagnostic:
 def number_does_not_fit(number: int, dtype: str, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0402",
-        f"{number} has no value in {dtype}",
+        f"{readable(number)} has no value in {dtype}",
         span,
         cause="a known number is converted exactly to an integer dtype and without overflow to a float",
     )
@@ -72,7 +73,7 @@ def tensor_in_proof(span: Span) -> Diagnostic:
 def index_outside(index: int, size: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0423",
-        f"index {index} is outside an axis of size {size}",
+        f"index {readable(index)} is outside an axis of size {size}",
         span,
         cause="indices run from 0 to the size of the axis minus 1",
     )
@@ -81,7 +82,7 @@ def index_outside(index: int, size: int, span: Span) -> Diagnostic:
 def bound_outside(high: int, size: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0423",
-        f"the slice ends at {high}, behind the end of an axis of size {size}",
+        f"the slice ends at {readable(high)}, behind the end of an axis of size {size}",
         span,
         cause="a slice `a:b` keeps the places a to b - 1",
     )
@@ -107,7 +108,7 @@ def size_below_one(
     formula = written[at] if written else ""
     what = f"the size `{formula}`" if formula and not formula.lstrip("-").isdigit() else "a size"
     used = [
-        f"`{name} = {value}`"
+        f"`{name} = {readable(value)}`"
         for name, value in (values or {}).items()
         if name != formula and re.search(rf"(?<![\w']){re.escape(name)}(?![\w'])", formula)
     ]
@@ -120,7 +121,7 @@ def size_below_one(
 def where_broken(name: str, value: int, expected: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0412",
-        f"`{name}` is {value}, but the model's `where` makes it {expected}",
+        f"`{name}` is {readable(value)}, but the model's `where` makes it {expected}",
         span,
         cause="the sizes of a model must satisfy its equations",
         hints=(f"write `{name} = {expected}`",),

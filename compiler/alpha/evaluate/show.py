@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from alpha.base.dtype import Dtype
+from alpha.base.whole import readable
 from alpha.core.term import Amount
 from alpha.evaluate.canonical import number
 from alpha.evaluate.values import (
@@ -40,7 +41,7 @@ def show(value: Value) -> str:
 def _show(value: Value) -> str:
     match value:
         case bool() | int():
-            return f"{value:_}"
+            return readable(value, grouped=True)
         case str():
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
         case Amount():
@@ -116,7 +117,7 @@ def amount(value: Amount) -> str:
     """`present`, `4_294_967_296 B`, `1/3 s^2`."""
     if value.feature:
         return "present" if value.value else "absent"
-    figure = f"{value.value.numerator:_}"
+    figure = readable(value.value.numerator, grouped=True)
     if value.value.denominator != 1:
         figure += f"/{value.value.denominator:_}"
     names = zip(("B", "s", "FLOP"), value.unit, strict=True)

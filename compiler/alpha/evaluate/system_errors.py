@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alpha.base.span import Span
+from alpha.base.whole import readable
 from alpha.diagnostics.closest import guesses
 from alpha.diagnostics.diagnostic import Diagnostic
 
@@ -52,7 +53,7 @@ def metric_unknown(name: str, known: Iterable[str], span: Span) -> Diagnostic:
 def number_below_one(entry: str, value: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0503",
-        f"`{entry}` is {value}",
+        f"`{entry}` is {readable(value)}",
         span,
         cause="it counts something that happens at least once",
     )
@@ -81,7 +82,7 @@ def folder_outside(folder: str, span: Span) -> Diagnostic:
 def seed_outside(value: int, span: Span) -> Diagnostic:
     return Diagnostic(
         "E0402",
-        f"`seed` is {value}",
+        f"`seed` is {readable(value)}",
         span,
         cause="a seed is at least 0 and below 2^64",
     )

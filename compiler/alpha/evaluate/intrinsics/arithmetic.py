@@ -19,6 +19,8 @@ from alpha.evaluate.values import (
     boolean,
 )
 
+_EVERYDAY_BITS = 1 << 14
+
 
 def _whole(machine: Machine, value: int) -> int:
     machine.allocate(budget.integer(value))
@@ -26,9 +28,14 @@ def _whole(machine: Machine, value: int) -> int:
 
 
 def _reserve_product(machine: Machine, bits: int) -> None:
-    """Refuse a product too large for the budget before it is computed."""
+    """Refuse a product too large for the budget before it is computed, and count what it takes in steps.
+
+    A step for 2^10 products of words, which is longer than they take; numbers of everyday sizes take none.
+    """
     if bits // 8 > BYTES:
         raise Exhausted(machine.place.account, "bytes")
+    if bits > _EVERYDAY_BITS:
+        machine.step((bits // 128) ** 2 >> 10)
 
 
 def _as_amount(value: Value) -> Amount:
@@ -95,6 +102,7 @@ def _by_known(
     if by == 0:
         raise Refused(errors.division_by_zero(span))
     if isinstance(x, int):
+        _reserve_product(machine, x.bit_length())
         return _whole(machine, x // by if operation.name == "floorDiv" else x % by)
     return elementwise.apply(machine, operation.name, (x,), span, by=by)
 
