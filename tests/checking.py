@@ -24,6 +24,9 @@ SHIPPED = (
     "Platform.Linux.X8664",
     "Platform.Linux.AArch64",
     "Digits.Run",
+    "Olimpia.Run",
+    "Coppelius.Build.X8664Linux",
+    "Coppelius.Build.AArch64Linux",
 )
 
 
