@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.measure import Figure, median, peak_resident, run
+from bench.synthetic import write, write_module
 
 PEER_STEPS = 300
 RUNS = int(os.environ.get("ALPHA_BENCH_RUNS", "5"))
@@ -63,6 +64,28 @@ def compiler(folder: Path) -> Iterator[Figure]:
         "s",
         "wall",
     )
+
+
+LARGE = int(os.environ.get("ALPHA_BENCH_MODULES", "2000"))
+
+
+def large_package(folder: Path) -> Iterator[Figure]:
+    """A package of many small modules: checked from nothing, and after one edit."""
+    package = folder / "large"
+    package.mkdir()
+    write(package, LARGE)
+    environment = {"XDG_CACHE_HOME": str(folder / "large-cache")}
+    check = [*ALPHA, "check"]
+    first = run(check, package, environment).wall
+    yield Figure(f"alpha check of {LARGE:,} modules", first, 20, "s", "wall, empty cache, once")
+    changes = iter(range(RUNS))
+
+    def edited() -> float:
+        write_module(package, LARGE // 2, change=("body", "")[next(changes) % 2])
+        return run(check, package, environment).wall
+
+    seconds = median(RUNS, edited)
+    yield Figure("alpha check after one edit", seconds, 1, "s", f"wall, {LARGE:,} modules")
 
 
 def own_package(folder: Path) -> Path:
@@ -159,7 +182,7 @@ def main() -> int:
     print(f"{'':<44} {'median':>14} {'goal':>14} {'ratio':>6}")
     with tempfile.TemporaryDirectory(prefix="alpha-bench-") as name:
         folder = Path(name)
-        for part in (compiler, executable):
+        for part in (compiler, executable, large_package):
             for figure in part(folder):
                 print(figure.line(), flush=True)
     return 0
