@@ -26,6 +26,7 @@ from alpha.plan.launches import launches
 from alpha.plan.make import make_plan
 from alpha.plan.plan import Loop as Turns
 from alpha.plan.plan import Plan
+from alpha.plan.text import kernels_text
 from alpha.plan.verify import PlanFault, verify
 from alpha.targets import HOSTS
 from kernel_runner import Runner, from_memory, to_memory
@@ -203,6 +204,23 @@ def test_launches_do_not_cross_the_border_of_a_loop() -> None:
     for launch in launches(program):
         ends = {launch.first, launch.first + len(launch.regions) - 1}
         assert len({turns.first <= place <= turns.last for place in ends}) == 1
+
+
+def test_the_kernels_of_a_loop_are_shown_between_its_ends() -> None:
+    plan, kernels = planned(accumulated(5, backward=True))
+    cell = plan.program("step").loops[0].cell
+    lines = kernels_text(plan.programs, kernels).splitlines()
+    shown = [line for line in lines if line.startswith(("kernel", "loop", "end"))]
+    assert [line.split("  ")[0] for line in shown] == [
+        "kernel step.0.copy",
+        "loop over 4 .. 0",
+        *("kernel step.1.copy", "kernel step.2.mul", "kernel step.3.tanh"),
+        f"end of the loop with its index at {cell}",
+        *(line.split("  ")[0] for line in shown[6:]),
+    ]
+    assert f"  buffer 1 `w` + {KIND.count} x `loop.2/index` : f32[{KIND.count}] at" in "\n".join(
+        lines
+    )
 
 
 # Broken laws.

@@ -46,13 +46,9 @@ def stage_text(
             graphs = [graph for graph in work.system.graphs if graph.name in names]
             text = "\n".join(graph_text(graph, places=True) for graph in graphs)
         case "kernel":
-            from alpha.kernel.text import to_text as kernel_text
+            from alpha.plan.text import kernels_text
 
-            regions = {
-                region.symbol for name in names for region in work.plan.program(name).regions
-            }
-            kernels = [kernel for kernel in work.kernels if kernel.symbol in regions]
-            text = "\n".join(kernel_text(kernel) for kernel in kernels)
+            text = kernels_text((work.plan.program(name) for name in names), work.kernels)
         case "plan":
             from alpha.driver.plan_json import plan_text
 
