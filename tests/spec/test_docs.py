@@ -16,8 +16,8 @@ from alpha.syntax.source import read_source
 from spec.pages import fits, run_section, sections
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["docs/own-system.md", "docs/own-text.md"]
-SHELL = ["README.md", "docs/first-steps.md"]
+PAGES = ["docs/own-system.md", "docs/tutorial.md", "docs/language.md"]
+SHELL = ["README.md", "docs/first-steps.md", "docs/tutorial.md"]
 SETUP = ("make ", "source ")
 """How commands of a checkout begin; what they set up, a test has."""
 
@@ -25,8 +25,10 @@ SETUP = ("make ", "source ")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_system_of_a_page_is_built_as_shown(page: str, tmp_path: Path) -> None:
-    for section in sections((ROOT / page).read_text("utf-8")):
-        for block, found in run_section(section, tmp_path):
+    for number, section in enumerate(sections((ROOT / page).read_text("utf-8"))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for block, found in run_section(section, folder):
             assert fits(block.text, found), found
 
 
@@ -53,7 +55,7 @@ def test_commands_of_the_first_pages_work_one_after_the_other(tmp_path: Path) ->
             for line in block.splitlines(True)
             if not line.startswith(SETUP)
         )
-        assert "alpha build" in script
+        assert "alpha build" in script or "alpha run" in script
         ended = subprocess.run(
             ["bash", "-e", "-c", script],
             cwd=checkout, env=environment, capture_output=True, text=True,
