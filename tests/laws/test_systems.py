@@ -186,7 +186,7 @@ class TestWrongPolicies:
             ("holdOut    = 2", 'start = Weights { file = "w", rename = [] }', "E0901"),
             ("normal 0.5", "glorot", "E0421"),
             ("holdOut    = 2", "batch2 = 2", "E0710"),
-            ("runs/tiny", "/tmp/tiny", "E0710"),
+            ("runs/tiny", "/srv/tiny", "E0710"),
             ("runs/tiny", "../tiny", "E0710"),
             ("runs/tiny", "runs/../../tiny", "E0710"),
         ],
