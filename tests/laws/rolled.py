@@ -132,10 +132,14 @@ def _write(builder: Builder, nodes: Sequence[Node], made: dict[Node, Node]) -> N
 def _turns(builder: Builder, node: Node, operands: list[Node]) -> list[Node]:
     loop = loop_of(node)
     after, kept = operands[: loop.carried], {}
+    stacks: list[Node] | None = None
     for number in reversed(range(loop.count)) if loop.backward else range(loop.count):
         index = builder.constant(number, Dtype.U32)
         given = [_own(builder, value) for value in after]
-        rows = [_row(builder, rows, number) for rows in operands[loop.carried :][: loop.slices]]
+        if stacks is None:
+            # The rows of a stack are one contribution to it, which comes before those to what the first turn is given.
+            stacks = [_own(builder, rows) for rows in operands[loop.carried :][: loop.slices]]
+        rows = [_row(builder, stack, number) for stack in stacks]
         outers = operands[loop.carried + loop.slices :]
         made = dict(zip(loop.body.inputs, [index, *given, *rows, *outers], strict=True))
         _write(builder, list(loop.body.nodes()), made)

@@ -275,7 +275,7 @@ class _LoopSweep:
         """Outer values first, then the rows of slices, then what the first turn was given."""
         parts = (
             range(self.first_outer, len(self.inputs)),
-            range(self.first_slice, self.first_outer),
+            reversed(range(self.first_slice, self.first_outer)),
             reversed(range(self.first_slice)),
         )
         for place in (place for part in parts for place in part):

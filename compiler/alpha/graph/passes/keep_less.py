@@ -2,8 +2,8 @@
 
     k = loop {keep move v};  loop(k) {... row of k ...}   ->  k = loop {keep v};  loop(k) {... move (row of k) ...}
 
-Bits do not change, and memory holds `v` once and not also its copies: `v` is a slice of the first loop, or is smaller than
-what was kept of it, or is kept anyway. What nothing keeps any more, `drop_dead` drops. It runs after gradients:
+Bits do not change, and memory holds `v` once and not also its copies: `v` is a slice of the first loop, or is smaller
+than what was kept of it, or is kept anyway. What nothing keeps any more, `drop_dead` drops. It runs after gradients:
 there a value and a movement of it are two places in the order of contributions.
 """
 
