@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import replace
 from alpha.codegen.llvm import kernels_ir
+from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.builder import Builder
 from alpha.graph.node import Graph, Loop, Node
 from alpha.graph.text import to_text
@@ -221,6 +222,16 @@ def test_the_kernels_of_a_loop_are_shown_between_its_ends() -> None:
     assert f"  buffer 1 `w` + {KIND.count} x `loop.2/index` : f32[{KIND.count}] at" in "\n".join(
         lines
     )
+
+
+def test_more_turns_than_an_index_counts_are_refused() -> None:
+    body = Builder()
+    body.input("index", TensorType(Dtype.U32, ()))
+    turn = body.graph("body", [("x", body.apply("sin", (body.input("x", KIND),)))])
+    outer = Builder()
+    (last,) = outer.loop(Loop(1 << 32, 1, 0, turn), (outer.input("x", KIND),))
+    with pytest.raises(Refused, match="E0011"):
+        lower(outer.graph("many", [("x", last)]))
 
 
 # Broken laws.

@@ -11,10 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from alpha.base.record import record, replace
+from alpha.diagnostics.diagnostic import Refused
+from alpha.diagnostics.not_yet import not_yet
 from alpha.graph.node import Loop, Node
 from alpha.kernel.block import Block, Turns, behind
 from alpha.kernel.direct.site import Held, Number
 from alpha.kernel.node import Buffer, Kernel, Row, scalar_of
+
+MOST = (1 << 32) - 1
+"""Turns of a loop: its index is a u32."""
 
 __all__ = ["Entered", "Turns", "begin", "can_be_made_in", "finish"]
 
@@ -42,9 +47,14 @@ class Entered:
 
 
 def begin(outer: Block, node: Node) -> Entered:
-    """Brings the first carried values to their homes and gives the body, whose nodes are to be lowered next."""
+    """Brings the first carried values to their homes and gives the body, whose nodes are to be lowered next.
+
+    Raises Refused (E0011) for more turns than an index can count.
+    """
     assert node.loop is not None
     loop, program = node.loop, outer.program
+    if loop.count > MOST:
+        raise Refused(not_yet("a loop of more than 2^32 - 1 turns", node.span))
     prefix = f"{outer.prefix}loop.{node.serial}/"
     results = _results(outer, node)
     wanted = [place for place in range(loop.carried, len(loop.body.outputs)) if place in results]
