@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from alpha.base.record import fields, record
 from alpha.base.span import Source, Span
-from alpha.check.module_scope import builtin_scope
-from alpha.check.scope import Group, ModuleScope, Registry, Value
+from alpha.check.module_scope import BUILTIN, builtin_scope
+from alpha.check.scope import ModuleScope, Registry
 from alpha.core import term
 
 _NOWHERE = Span(Source("<stored>", ""), 0, 0)
@@ -97,23 +97,32 @@ def unpack(payload: bytes) -> tuple[Stored, int | None]:
     return Stored(interface, declarations, frozenset(), references, evaluated), budget
 
 
-def store(module: term.Module, registry: Registry) -> Stored:
-    """A module that was checked without a fault."""
+Owned = Mapping[str, Sequence[tuple[str, str]]]
+
+
+def owned(registry: Registry) -> Owned:
+    """The symbols of the tables of a registry, each with its table, by the module that declares them."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for table in (*_TABLES, "opaque"):
+        for symbol in list(getattr(registry, table)):
+            module = symbol.rpartition(".")[0]
+            while module and not dict.__contains__(registry.modules, module):
+                module = module.rpartition(".")[0]
+            found.setdefault(module or BUILTIN, []).append((table, symbol))
+    return found
+
+
+def store(module: term.Module, registry: Registry, symbols: Owned) -> Stored:
+    """A module that was checked without a fault. `symbols` is what `owned` says of the registry."""
     scope = registry.modules[module.name]
     own = sorted(scope.own)
-    prefix = f"{module.name}."
-
-    def ours(symbol: str) -> bool:
-        return symbol.startswith(prefix) or (module.name == "Alpha.Prelude" and "." not in symbol)
-
-    tables = {
-        table: {
-            k: v
-            for k, v in getattr(registry, table).items()
-            if ours(k) and _within(k, prefix, registry)
-        }
-        for table in _TABLES
-    }
+    tables: dict[str, dict[str, object]] = {table: {} for table in _TABLES}
+    opaque = []
+    for table, symbol in symbols.get(module.name, ()):
+        if table == "opaque":
+            opaque.append(symbol)
+        else:
+            tables[table][symbol] = getattr(registry, table)[symbol]
     interface, mentioned = _dump(
         {
             "own": own,
@@ -121,9 +130,7 @@ def store(module: term.Module, registry: Registry) -> Stored:
             "values": {name: scope.values[name] for name in own if name in scope.values},
             "types": {name: scope.types[name] for name in own if name in scope.types},
             "constructors": {n: scope.constructors[n] for n in own if n in scope.constructors},
-            "opaque": sorted(
-                s for s in registry.opaque if ours(s) and _within(s, prefix, registry)
-            ),
+            "opaque": sorted(opaque),
             "tables": tables,
         }
     )
@@ -136,16 +143,6 @@ def store(module: term.Module, registry: Registry) -> Stored:
         if _stands_alone(group, declared):
             evaluated.append(symbol)
     return Stored(interface, tuple(declarations), mentioned, references, tuple(evaluated))
-
-
-def _within(symbol: str, prefix: str, registry: Registry) -> bool:
-    """Whether no longer name of a module begins the symbol: `A.B.c` is not of `A` where `A.B` is a module."""
-    name = symbol.rpartition(".")[0]
-    while len(name) >= len(prefix):
-        if name in registry.modules:
-            return False
-        name = name.rpartition(".")[0]
-    return True
 
 
 _HEAD = ("name", "imports", "budget")
@@ -244,10 +241,8 @@ def restore(name: str, interface: bytes, registry: Registry) -> None:
 
 
 __all__ = [
-    "Group",
     "Lazy",
     "Stored",
-    "Value",
     "lazy_registry",
     "module_of",
     "pack",

@@ -12,10 +12,11 @@ from alpha.check.program import check as check_program
 from alpha.check.scope import Registry
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Refused
+from alpha.driver.edited import check_edited
 from alpha.driver.planning import Planner
 from alpha.driver.remembered import remember
 from alpha.driver.session import Session
-from alpha.driver.units import check_edited, keep
+from alpha.driver.units import keep
 from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess
 
