@@ -166,6 +166,25 @@ def test_compiled_gradients_of_loops_are_those_of_the_reference(
         assert same_bits(numpy.asarray(value), found[name]), name
 
 
+def test_a_loop_that_overwrites_what_it_carries_can_be_differentiated_twice() -> None:
+    builder = Builder()
+    x = builder.input("x", TensorType(F32, ()))
+    began = builder.mark()
+    index, y = builder.placeholder(INDEX), builder.placeholder(x.type)
+    within = builder.mark()
+    other, z = builder.placeholder(INDEX), builder.placeholder(x.type)
+    product = builder.apply("mul", (y, x))
+    zero = builder.constant(0.0, F32)
+    inner = Turn(3, other, ((z, zero),), (), (product,))
+    (after,) = close(builder, inner, lambda node: node.serial >= within)
+    one = builder.constant(1.0, F32)
+    (cube,) = close(builder, Turn(3, index, ((y, one),), (), (after,)), lambda n: n.serial >= began)
+    (first,) = gradients(builder, cube, [x])
+    (second,) = gradients(builder, first, [x])
+    graph = builder.graph("g", [("first", first), ("second", second)])
+    assert reference(graph, {"x": numpy.float32(5.0)}) == {"first": 75.0, "second": 30.0}
+
+
 def powers(builder: Builder, count: int, x: Node, w: Node) -> Node:
     """sum (tanh (x * w)), `count` times over, with a row of `w` a turn."""
     began = builder.mark()

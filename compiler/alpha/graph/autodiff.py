@@ -1,4 +1,4 @@
-"""Reverse-mode gradients as a source transformation (language page, section 14).
+"""Reverse-mode gradients as a source transformation (specification, section 14).
 
 The sweep visits the nodes between the parameters and the loss from the last evaluated to the first and applies each
 row's gradient formula. The laws it keeps, because they fix the bits:

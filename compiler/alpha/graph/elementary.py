@@ -1,4 +1,4 @@
-"""The elementary functions on known f32 numbers, step by step as section 12.4 of the language page writes them.
+"""The elementary functions on known f32 numbers, step by step as specification, section 12.4 writes them.
 
 `x` and every intermediate is exactly an f32.
 """

@@ -331,7 +331,9 @@ class _Parts:
         """Whether the backward turn evaluates the node."""
         if node.operation == "input":
             return False
-        if node in self._late or costs_nothing(node):
+        # A result that depends on no adjoint belongs here too if something else that its loop does depends on one.
+        late = node in self._late or (node.operation == "result" and node.operands[0] in self._late)
+        if late or costs_nothing(node):
             return True
         if node.operation in ("loop", "result"):
             return False

@@ -1,4 +1,4 @@
-"""Philox4x32-10 and the derivation of keys, in exact integers (language page, section 13).
+"""Philox4x32-10 and the derivation of keys, in exact integers (specification, section 13).
 
 Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
 """

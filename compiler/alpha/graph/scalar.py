@@ -1,4 +1,4 @@
-"""The exact meaning of operations on known scalars, so that folding one changes no bits (language page, section 12).
+"""The exact meaning of operations on known scalars, so that folding one changes no bits (specification, section 12).
 
 A float of any dtype is a Python float that is exactly a value of that dtype; an integer dtype is a Python int in its
 range; `bool` is a bool. bf16 and f16 widen to f32, compute, and round once.

@@ -1,4 +1,4 @@
-"""Contractions: every `@` and `einsum`, and those of tensor cores (language page, sections 11, 12.2, 12.6, 14)."""
+"""Contractions: every `@` and `einsum`, and those of tensor cores (specification, sections 11, 12.2, 12.6, 14)."""
 
 from __future__ import annotations
 

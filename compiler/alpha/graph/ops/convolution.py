@@ -1,4 +1,4 @@
-"""Convolution over the two middle axes of an image (language page, section 11).
+"""Convolution over the two middle axes of an image (specification, section 11).
 
 `conv2d` and its slope by the weights are composites: they pad the image and contract its windows. The contraction reads
 the windows where they lie, so the padded image is all the memory that either takes.

@@ -1,4 +1,4 @@
-"""Shape and movement: the bits of the elements are unchanged (language page, section 11)."""
+"""Shape and movement: the bits of the elements are unchanged (specification, section 11)."""
 
 from __future__ import annotations
 

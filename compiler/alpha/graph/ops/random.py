@@ -1,4 +1,4 @@
-"""Keys and draws. A key is three u32: k0, k1 and the step (language page, section 13)."""
+"""Keys and draws. A key is three u32: k0, k1 and the step (specification, section 13)."""
 
 from __future__ import annotations
 

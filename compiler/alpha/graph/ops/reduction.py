@@ -1,4 +1,4 @@
-"""Reductions along axes (language page, sections 11 and 12.3)."""
+"""Reductions along axes (specification, sections 11 and 12.3)."""
 
 from __future__ import annotations
 

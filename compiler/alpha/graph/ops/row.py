@@ -46,13 +46,13 @@ Gradient = Callable[[Use, Term], Sequence[Term | None] | None]
 class Operation:
     """One operation of the graph.
 
-    `rule` gives the result type or raises `OperationError`. `meaning` is the formula of the language page, section 11.
+    `rule` gives the result type or raises `OperationError`. `meaning` is the formula of the specification, section 11.
     A row with an `expansion` is a composite: that function builds its meaning from other rows, and no level below the
     graph meets it. `gradient` takes the use and the adjoint of its result and gives one contribution an operand, None
     where no gradient flows (a condition, an index); its docstring is the formula. A row without one, and a formula
     that gives None for these dtypes, stop a gradient with E0611. `elementwise` rows keep the mask of an adjoint;
     `arithmetic` rows widen bf16 and f16 operands to f32 and round once. The result of an `interval` row is any value
-    within its bounds (section 12.6), so a lane that promises bits does not have it. `leaf` rows have a stated type,
+    within its bounds (specification, section 12.6), so a lane that promises bits does not have it. `leaf` rows have a stated type,
     not a rule.
     """
 

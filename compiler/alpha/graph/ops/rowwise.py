@@ -1,4 +1,4 @@
-"""Row operations, written out over a shift `m`, exponentials `e` and their sum `z` (language page, section 11)."""
+"""Row operations, written out over a shift `m`, exponentials `e` and their sum `z` (specification, section 11)."""
 
 from __future__ import annotations
 
