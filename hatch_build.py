@@ -23,7 +23,9 @@ class RuntimeObjects(BuildHookInterface):
             return
         package = str(Path(self.root) / "compiler")
         sys.path.insert(0, package)
-        os.environ["PYTHONPATH"] = package  # for the processes that own LLVM
+        # For the processes that own LLVM; where the build is isolated, its packages are known by this variable alone.
+        others = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = package + os.pathsep + others if others else package
         from alpha.driver.runtime_object import SHIPPED, ship
 
         ship()

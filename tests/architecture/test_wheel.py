@@ -18,18 +18,31 @@ import pytest
 from requirements import require_module
 
 ROOT = Path(__file__).resolve().parents[2]
+VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as pip does it: by an interpreter that has the requirements by its environment alone."""
     require_module("hatchling")
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
+    ended = subprocess.run(
+        [
+            Path(sys.base_prefix, "bin", VERSION),
+            "-m",
+            "hatchling",
+            "build",
+            "-t",
+            "wheel",
+            "-d",
+            folder,
+        ],
         cwd=ROOT,
-        check=True,
+        env=dict(os.environ, PYTHONPATH=sysconfig.get_path("purelib")),
         capture_output=True,
+        text=True,
     )
+    assert ended.returncode == 0, ended.stderr
     (path,) = folder.glob("*.whl")
     return path
 
@@ -70,8 +83,7 @@ def test_the_wheel_builds_and_trains_digits_elsewhere(wheel: Path, tmp_path: Pat
     place = tmp_path / "environment"
     venv.EnvBuilder(with_pip=False).create(place)
     python = place / "bin" / "python"
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    packages = place / "lib" / version / "site-packages"
+    packages = place / "lib" / VERSION / "site-packages"
     zipfile.ZipFile(wheel).extractall(packages)
     # The dependencies come from this environment; its own path files, the checkout's among them, are not read.
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
