@@ -1,4 +1,4 @@
-r"""The exact bytes of a checkpoint file (language page, section 18).
+r"""The exact bytes of a checkpoint file (specification, section 18).
 
 A checkpoint is a safetensors file:
 

@@ -1,4 +1,4 @@
-"""The examples of a described system, read from its files as section 17 of the language page says.
+"""The examples of a described system, read from its files as specification, section 17 says.
 
 This reads of a description's `data`: `source`, `files`, `header`, and of each field `name`, `type`, `file` (a place in
 `files`) and what its source needs: `columns` (csv), `first` and `stride` (bytes). Of `start`: `file`, and

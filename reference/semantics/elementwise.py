@@ -1,4 +1,4 @@
-"""Elementwise operations on arrays (language page, sections 10 and 11)."""
+"""Elementwise operations on arrays (specification, sections 10 and 11)."""
 
 from __future__ import annotations
 

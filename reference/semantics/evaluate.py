@@ -1,4 +1,4 @@
-"""Evaluates a graph on arrays: one function an operation, composites included (language page, section 11)."""
+"""Evaluates a graph on arrays: one function an operation, composites included (specification, section 11)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _apply(node: Node, operands: list[Array], types: list[Type]) -> Any:
 def _convolved(
     name: str, operands: list[Array], attributes: Mapping[str, Any], shape: tuple[int, ...]
 ) -> Any:
-    """Section 11: windows of the padded image, contracted in the order of section 12.2."""
+    """Windows of the padded image, contracted in the fixed order (specification, sections 11 and 12.2)."""
     if name == "contractWindows":
         x, other = operands
         windows = numerics.windows(x, attributes["window"])

@@ -1,4 +1,4 @@
-"""The numerics law on whole arrays: exact fma, elementary functions, sums, contractions (language page, section 12).
+"""The numerics law on whole arrays: exact fma, elementary functions, sums, contractions (specification, section 12).
 
 All functions work on numpy arrays elementwise. f32 is float32 and f64 is float64; bf16 and f16 values are held exactly
 in float32 arrays and rounded by `narrow`. The constants of the elementary functions are read from the compiler's data
@@ -293,7 +293,7 @@ def windows(x: Array, window: Sequence[int]) -> Array:
 
 
 def ten_fraction_bits(x: Array) -> Array:
-    """f32 rounded to 10 fraction bits, ties away from zero: what a tensor core reads of an f32 (section 12.6)."""
+    """f32 rounded to 10 fraction bits, ties away from zero, as tensor cores do (specification, section 12.6)."""
     bits = numpy.asarray(x, F32).view(numpy.uint32)
     rounded = ((bits.astype(numpy.uint64) + 0x1000) & 0xFFFFE000).astype(numpy.uint32)
     return numpy.where(numpy.isfinite(x), rounded.view(F32), x)

@@ -1,4 +1,4 @@
-"""The order of examples: a keyed permutation of the places of an epoch (language page, section 13)."""
+"""The order of examples: a keyed permutation of the places of an epoch (specification, section 13)."""
 
 from __future__ import annotations
 

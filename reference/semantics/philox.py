@@ -1,4 +1,4 @@
-"""Philox4x32-10, keys and draws, on whole arrays (language page, section 13)."""
+"""Philox4x32-10, keys and draws, on whole arrays (specification, section 13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions and row operations on arrays (section 11). Each row operation is its written composition."""
+"""Reductions and row operations, each its written composition, on arrays (specification, section 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from a learner of bytes (language page, section 24): one byte at a time from the last `context` bytes.
+"""Text from a learner of bytes (specification, section 24): one byte at a time from the last `context` bytes.
 
 Temperature 0 takes the first of the largest logits. Else byte i has logits[i] / T + z_i with Gumbel noise
 z = -(log (-(log u))), u = ((w >> 9) + 0.5) * 2^-23 of the words w of child(root of the seed, 6, place), and the first

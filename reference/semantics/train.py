@@ -124,7 +124,7 @@ def observe(run: Run) -> None:
 
 
 def metrics(run: Run) -> dict[str, numpy.float32]:
-    """Each metric over the held-out batches, in order: the mean of the batch values by section 12.3."""
+    """Each metric over the held-out batches, in order: the mean of the batch values (specification, section 12.3)."""
     graph = run.graph("evaluate")
     batch = run.description["batch"]
     values: dict[str, list[Array]] = {}
@@ -160,7 +160,7 @@ def checkpoint(run: Run, version: str) -> bytes:
 
 
 def _converted(values: Array, type_: Type) -> Array:
-    """Stored rows in the batch dtype, by section 17: nearest for floats, exact for integers."""
+    """Stored rows in the batch dtype: nearest for floats, exact for integers (specification, section 17)."""
     stored = {"f4": "f32", "f8": "f64"}.get(values.dtype.str[1:], "i64")
     whole = values if values.dtype.kind == "f" else values.astype(numpy.int64)
     found = cast(whole, stored, type_.dtype)

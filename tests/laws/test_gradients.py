@@ -1,4 +1,4 @@
-"""Gradients are the derivatives of their operations, and their bits follow the order and masks of the language page."""
+"""Gradients are the derivatives of their operations, and their bits follow the order and masks of the specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding and loading modules (section 2): source roots, imports, cycles, duplicates, layers, files that are none."""
+"""Source roots, imports, cycles, duplicates, layers, files that are no modules (specification, section 2)."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_f64_fma_agrees(a: float, b: float, c: float) -> None:
     assert same_bits(found, numpy.float64(ieee.fused(a, b, c, Dtype.F64)))
 
 
-# Elementary functions: the error the language page prints, on a dense sample.
+# Elementary functions: the error the specification prints, on a dense sample.
 
 ERRORS = {
     "exp": 0.88,

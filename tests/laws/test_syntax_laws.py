@@ -1,4 +1,4 @@
-"""Laws of reading and writing modules (section 28, law 1): on generated trees, real modules and mutants."""
+"""Reading and writing generated trees, real modules and mutants (specification, section 28, law 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Axes in tight brackets: numbers and dimension names, resolved against a shape (section 9)."""
+"""Axes in tight brackets: numbers and dimension names, resolved against a shape (specification, section 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One dtype and one shape of several operands (section 9): a scalar with anything, else equal trailing axes."""
+"""One dtype and one shape of several operands: a scalar with anything, else equal trailing axes.
+
+Source: specification, section 9.
+"""
 
 from __future__ import annotations
 

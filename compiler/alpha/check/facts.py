@@ -1,4 +1,4 @@
-"""Sources, groups of facts and profiles: evidence, names, units, grades (section 19)."""
+"""Sources, groups of facts and profiles: evidence, names, units, grades (specification, section 19)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading modules: the closure of imports in dependency order, and the rules between modules (section 2)."""
+"""Loading modules: imports in dependency order, and the rules between modules (specification, section 2)."""
 
 from __future__ import annotations
 

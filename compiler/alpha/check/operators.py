@@ -1,4 +1,4 @@
-"""Operators. Each waits until the types of its operands are known, then has one of the meanings of section 6."""
+"""Operators: each waits for the types of its operands, then has one meaning (specification, section 6)."""
 
 from __future__ import annotations
 

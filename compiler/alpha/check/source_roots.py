@@ -1,4 +1,4 @@
-"""Where modules are found: the source roots of a package and of the compiler (language.md section 2)."""
+"""Where modules are found: the source roots of a package and of the compiler (specification, section 2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every diagnostic code with its short title, and the exit status its first letter stands for.
 
-The list is that of the language's specification, section 26. A test compares it with what the phases raise and with
+The list is that of the specification, section 26. A test compares it with what the phases raise and with
 the explanation pages.
 """
 

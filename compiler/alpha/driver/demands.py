@@ -1,4 +1,4 @@
-"""What each demand of the specification's table (section 20) means, for `alpha explain`."""
+"""What each demand of the specification's table (specification, section 20) means, for `alpha explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic on amounts (language page, section 8)."""
+"""Arithmetic on amounts (specification, section 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counted budget of section 7: steps and bytes of values, the same on every machine.
+"""The counted budget (specification, section 7): steps and bytes of values, the same on every machine.
 
 Every module has one account. A definition without parameters is charged to its own module, once, whoever needs it
 first; everything else to the module whose definition, proof or policy is being evaluated. So no count depends on the

@@ -1,4 +1,4 @@
-"""Data sources at build: files are read, their digests compared, their values converted (language page, section 17)."""
+"""Data sources at build: files are read, their digests compared, their values converted (specification, section 17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The initial values of parameters and slots as nodes (language page, sections 13 and 15)."""
+"""The initial values of parameters and slots as nodes (specification, sections 13 and 15)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies: their entries, defaults and checks (language page, section 16)."""
+"""Policies: their entries, defaults and checks (specification, section 16)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The next byte of a text: what `predict --prompt` does with a row of logits (language page, section 24).
+"""The next byte of a text: what `predict --prompt` does with a row of logits (specification, section 24).
 
 Temperature 0 takes `argmax`. Else `argmax (logits / T + z)` with Gumbel noise z = -(log (-(log u))), so that byte i is
 taken with probability softmax(logits / T)[i]. u = ((w >> 9) + 0.5) * 2^-23 is exact and never 0 or 1; a draw of 24 bits

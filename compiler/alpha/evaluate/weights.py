@@ -1,4 +1,4 @@
-"""`start = Weights { file, rename }`: parameters read from a safetensors file (language page, sections 16 and 17).
+"""`start = Weights { file, rename }`: parameters read from a safetensors file (specification, sections 16 and 17).
 
 The file is 8 bytes N, little-endian; N bytes of JSON, an object of tensors by name with `dtype`, `shape` and
 `data_offsets`; then the tensors, row-major and little-endian, without gaps (the format of the `safetensors` library).

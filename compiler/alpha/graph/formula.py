@@ -1,4 +1,4 @@
-"""Formulas over graph nodes with Python's own operators, so that a row of the table reads like the language page.
+"""Formulas over graph nodes with Python's own operators, so that a row of the table reads like the specification.
 
 A `Term` is a node together with the builder that extends its graph. `g * b` emits one `mul` node; Python evaluates
 operands from left to right, which is the order the law asks for. Numbers become constants of the term's dtype,

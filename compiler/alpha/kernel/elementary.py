@@ -1,4 +1,4 @@
-"""exp, log, tanh, sigmoid, erf, sin, cos and rsqrt on f32, by the formulas of the language page, section 12.4.
+"""exp, log, tanh, sigmoid, erf, sin, cos and rsqrt on f32, by the formulas of the specification, section 12.4.
 
 They are written once, over any number of lanes. A branch of a formula becomes a `select`: all lanes compute all
 branches, whose results are plain numbers (nothing here is undefined for any operand), and each lane takes its own.

@@ -135,7 +135,7 @@ TABLE: Mapping[str, Rule] = MappingProxyType(
         "isNan": _unordered,
         "select": _select,
         "bits": _bits,  # the same bits as another type of the same size
-        "convert": _convert,  # as `cast`, section 10 of the language page
+        "convert": _convert,  # as `cast`, specification, section 10
         "splat": _splat,  # the one lane in all 16
         "extract": _extract,  # lane number `operand 1`, a constant
         "treeAdd": _tree,  # h = 8, 4, 2, 1: lane j = lane j + lane j+h for j < h; lane 0

@@ -1,4 +1,4 @@
-"""What a host build demands of its machine, each amount derived down to the source (language page, section 20)."""
+"""What a host build demands of its machine, each amount derived down to the source (specification, section 20)."""
 
 from __future__ import annotations
 

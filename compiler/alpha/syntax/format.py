@@ -1,4 +1,4 @@
-"""The one canonical style (language.md section 4): a tree back to text, comments kept.
+"""The one canonical style (specification, section 4): a tree back to text, comments kept.
 
 Two spaces for each level, leading commas, 100 columns, one space around operators and none inside brackets, and columns
 for neighbours that are alike. What an author decided and the style leaves open stays: a line end behind `=`, a list or

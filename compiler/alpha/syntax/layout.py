@@ -1,4 +1,4 @@
-"""Layout: from line ends to `_INDENT`, `_DEDENT` and `_NEWLINE` (language.md section 4).
+"""Layout: from line ends to `_INDENT`, `_DEDENT` and `_NEWLINE` (specification, section 4).
 
 The rule, in full:
 

@@ -1,4 +1,4 @@
-"""Words, numbers, texts and symbols (language.md section 3).
+"""Words, numbers, texts and symbols (specification, section 3).
 
 Most tokens are known by their text. Four are not, and the parser's state decides: a soft keyword or a name, a tight `[`
 or a plain one, the name of a fact (`video-memory-bytes`), and a diagnostic's code behind `rejects`.

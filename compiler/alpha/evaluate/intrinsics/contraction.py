@@ -1,4 +1,4 @@
-"""`@`, `einsum`, `conv2d` and the contractions of tensor cores (language page, sections 11, 12.2 and 12.6)."""
+"""`@`, `einsum`, `conv2d` and the contractions of tensor cores (specification, sections 11, 12.2 and 12.6)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def apply(
     span: Span,
     **attributes: Attribute,
 ) -> Value:
-    """The graph operation `name` on operands that broadcast against each other (section 9)."""
+    """The graph operation `name` on operands that broadcast against each other (specification, section 9)."""
     if all(isinstance(operand, Scalar) for operand in operands):
         return _folded(machine, name, operands, span, **attributes)
     staging = machine.staging

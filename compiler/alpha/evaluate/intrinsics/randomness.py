@@ -1,4 +1,4 @@
-"""Keys and draws (language page, section 13). Every use of a key is recorded: a key is affine."""
+"""Keys and draws (specification, section 13). Every use of a key is recorded: a key is affine."""
 
 from __future__ import annotations
 

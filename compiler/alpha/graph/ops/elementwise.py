@@ -1,4 +1,4 @@
-"""Elementwise operations: one result element from the operand elements in the same place (specification, section 11)."""
+"""Elementwise operations: an element from the operands' in the same place (specification, section 11)."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ class Operation:
     where no gradient flows (a condition, an index); its docstring is the formula. A row without one, and a formula
     that gives None for these dtypes, stop a gradient with E0611. `elementwise` rows keep the mask of an adjoint;
     `arithmetic` rows widen bf16 and f16 operands to f32 and round once. The result of an `interval` row is any value
-    within its bounds (specification, section 12.6), so a lane that promises bits does not have it. `leaf` rows have a stated type,
-    not a rule.
+    within its bounds (specification, section 12.6), so a lane that promises bits does not have it. `leaf` rows have a
+    stated type, not a rule.
     """
 
     name: str

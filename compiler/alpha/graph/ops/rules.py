@@ -11,7 +11,7 @@ from alpha.graph.ops.row import Attributes, Rule, Types
 
 FLOATS = frozenset(dtype for dtype in Dtype if dtype.is_float)
 ELEMENTARY = FLOATS - {Dtype.F64}
-"""Where the elementary functions of section 12.4 are defined."""
+"""Where the elementary functions are defined (specification, section 12.4)."""
 INTEGERS = frozenset(dtype for dtype in Dtype if dtype.is_integer)
 NUMERIC = FLOATS | INTEGERS
 SIGNED = FLOATS | {Dtype.I32, Dtype.I64}

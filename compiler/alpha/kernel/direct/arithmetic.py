@@ -1,4 +1,4 @@
-"""What one element of each elementwise operation is, in kernel operators (language page, section 11)."""
+"""What one element of each elementwise operation is, in kernel operators (specification, section 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversions between dtypes (language page, section 10)."""
+"""Conversions between dtypes (specification, section 10)."""
 
 from __future__ import annotations
 

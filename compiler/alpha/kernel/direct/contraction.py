@@ -1,4 +1,4 @@
-"""The template of contractions: for every output one fma chain over ascending k (language page, section 12.2).
+"""The template of contractions: for every output one fma chain over ascending k (specification, section 12.2).
 
 The last letter of the result runs across lanes. Four vectors of outputs are made in one pass over k: of four rows, so
 that they share what is loaded of the operand that has the last letter, or of one row where nothing can be shared.

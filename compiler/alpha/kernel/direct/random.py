@@ -1,4 +1,4 @@
-"""The templates of keys and draws: Philox4x32-10 in integer code (language page, section 13)."""
+"""The templates of keys and draws: Philox4x32-10 in integer code (specification, section 13)."""
 
 from __future__ import annotations
 

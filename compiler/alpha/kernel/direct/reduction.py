@@ -1,4 +1,4 @@
-"""The template of `sum`, `max` and `min` along axes, in the exact order of the language page, section 12.3.
+"""The template of `sum`, `max` and `min` along axes, in the exact order of the specification, section 12.3.
 
 The 16 lanes of a sum are its own strided accumulators, not outputs. If the last axis is reduced they are the lanes of
 one vector (`_row`); otherwise 16 neighbouring outputs are the lanes of a vector and each has 16 accumulators
