@@ -115,7 +115,8 @@ def test_the_attributes_that_executables_rely_on() -> None:
             f'"target-cpu"="{host.cpu}"',
         ):
             assert word in line
-        assert "uwtable" not in line  # nothing unwinds: debuggers read .debug_frame, which strip removes
+        # Nothing unwinds: debuggers read .debug_frame, which strip removes.
+        assert "uwtable" not in line
         assert ir.count("define hidden void") == ir.count("define") == len(kernels())
 
 
