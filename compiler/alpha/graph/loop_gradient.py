@@ -15,7 +15,8 @@ The bits are those of the turns written out one after the other, where
   before, they start from -0, which changes no bit of what is added to it.
 
 A carried value whose adjoint is absent in some turn (nothing reads what the last turn gives) has a mask that is false
-there; so has one that ever carries a mask.
+there; so has one that ever carries a mask. What would reach the result in more turns than there are counts as reached:
+it gets a gradient of zero, not E0612.
 """
 
 from __future__ import annotations
