@@ -326,7 +326,8 @@ class Terms:
         dtype = self.random.choice(["bf16", "f16"])
         inner = f"(cast {dtype} {self.real(shape, scope, depth)})"
         if self.random.random() < 0.5:
-            inner = f"({inner} * {inner})"
+            name = self.fresh()
+            inner = self.bound([name], [inner], f"{name} * {name}")
         return f"(cast f32 {inner})"
 
     def _let(self, shape: Shape, scope: Scope, depth: int) -> str:
