@@ -39,7 +39,7 @@ def package(tmp_path: Path) -> Path:
 
 def test_the_lock_holds_the_digest_of_each_cited_file(package: Path) -> None:
     assert write_locks(package, Diagnostics(), write=True) == [Path("alpha.lock")]
-    assert read_lock(package) == {
+    assert read_lock(package)[1] == {
         "data/rows.csv": sha256(b"1\n"),
         "records/one.json": sha256(b"{}\n"),
     }
@@ -58,7 +58,7 @@ def test_a_changed_file_changes_its_line_and_check_only_tells(
     assert run(["lock", "--check"]) == 1
     assert (package / "alpha.lock").read_bytes() == before
     assert run(["lock"]) == 0
-    assert read_lock(package)["data/rows.csv"] == sha256(b"2\n")
+    assert read_lock(package)[1]["data/rows.csv"] == sha256(b"2\n")
 
 
 @pytest.mark.parametrize("path", ["missing.csv", "../outside.csv", "/etc/passwd", "data"])
@@ -80,7 +80,7 @@ def test_a_lock_that_is_no_text_is_written_anew_and_one_that_is_a_folder_is_name
     monkeypatch.chdir(package)
     (package / "alpha.lock").write_bytes(b"\xff\n")
     assert run(["lock"]) == 0
-    assert read_lock(package) != {}
+    assert read_lock(package)[1] != {}
     (package / "alpha.lock").unlink()
     (package / "alpha.lock").mkdir()
     capsys.readouterr()

@@ -451,13 +451,13 @@ def test_philox_known_answers() -> None:
 def test_keys_agree(seed: int, step: int, path: str, tag: int, index: int) -> None:
     assert exact_philox.root(seed) == philox.root(seed)
     assert exact_philox.initialiser_key(seed, path) == philox.initialiser_key(seed, path)
-    assert exact_philox.step_key(seed, step) == philox.step_key(seed, step)
-    key = exact_philox.step_key(seed, step)
+    key = philox.step_key(seed, step)
+    assert (*exact_philox.child(exact_philox.root(seed), 5, 0)[:2], step) == key
     assert exact_philox.child(key, tag, index) == philox.child(key, tag, index)
 
 
 def test_uniform_draws_are_the_words_of_their_blocks() -> None:
-    key = exact_philox.step_key(9, 4)
+    key = philox.step_key(9, 4)
     found = philox.uniform(key, (3, 3)).reshape(-1)
     for element in range(9):
         word = exact_philox.words(key, element // 4)[element % 4]
@@ -465,7 +465,7 @@ def test_uniform_draws_are_the_words_of_their_blocks() -> None:
 
 
 def test_normal_draws_pair_the_words() -> None:
-    key = exact_philox.step_key(9, 4)
+    key = philox.step_key(9, 4)
     found = philox.normal(key, (7,))
 
     def do(name: str, *values: float) -> float:

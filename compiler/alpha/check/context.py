@@ -72,7 +72,6 @@ class Context:
     """Of the names that are bound with a type: where the name stands, and where its type does."""
     made: dict[Span, Span] = field(default_factory=dict)
     """Of the names of `let` lines without a type: where the name stands, and where its value does."""
-    learner_terms: dict[str, term.Term] = field(default_factory=dict)
     fault: Reported | None = None
     """The last fault that `unify` or `unify_dims` told."""
     operand_spans: list[Span] = field(default_factory=list)

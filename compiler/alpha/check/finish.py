@@ -27,7 +27,7 @@ from alpha.core.types import (
     TypeArgument,
     TypeVar,
 )
-from alpha.core.walk import children
+from alpha.core.walk import fold
 
 
 def close(cx: Context) -> None:
@@ -173,27 +173,7 @@ class Finisher:
     # ---- terms -----------------------------------------------------------------------------------------------------
 
     def term(self, item: Term) -> Term:
-        """Without recursion: chains of operators are as deep as they are long."""
-        results: list[Term] = []
-        pending: list[tuple[Term, int]] = [(item, -1)]
-        while pending:
-            found, count = pending.pop()
-            if count < 0:
-                while isinstance(found, Hole):
-                    if found.filled is None:
-                        raise Poisoned
-                    found = found.filled
-                inner = children(found)
-                if not inner:
-                    results.append(_REBUILD[type(found)](self, found, ()))
-                    continue
-                pending.append((found, len(inner)))
-                pending.extend([(part, -1) for part in reversed(inner)])
-            else:
-                parts = tuple(results[len(results) - count :])
-                del results[len(results) - count :]
-                results.append(_REBUILD[type(found)](self, found, parts))
-        return results[0]
+        return fold(item, lambda found, parts: _REBUILD[type(found)](self, found, parts), _standing)
 
     def pattern(self, item: core.Pattern) -> core.Pattern:
         if isinstance(item, core.Bind):
@@ -261,6 +241,15 @@ _FORMATS: dict[Dtype, tuple[int, int]] = {
     Dtype.F16: (11, 16),
 }
 """Bits of precision, and the power of two where the range ends."""
+
+
+def _standing(found: Term) -> Term:
+    """What fills a hole."""
+    while isinstance(found, Hole):
+        if found.filled is None:
+            raise Poisoned
+        found = found.filled
+    return found
 
 
 def _lambda(f: Finisher, t: core.Lambda, parts: tuple[Term, ...]) -> Term:

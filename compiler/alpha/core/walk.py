@@ -26,13 +26,21 @@ def subterms(item: Term) -> Iterator[Term]:
 Result = Parameter("Result")
 
 
-def fold(item: Term, combine: Callable[[Term, tuple[Result, ...]], Result]) -> Result:
-    """`combine` of every term and what it gave for the terms inside, innermost first."""
+def fold(
+    item: Term,
+    combine: Callable[[Term, tuple[Result, ...]], Result],
+    standing: Callable[[Term], Term] = lambda found: found,
+) -> Result:
+    """`combine` of every term and what it gave for the terms inside, innermost first.
+
+    `standing` gives the term to take in place of one that only stands for another.
+    """
     results: list[Result] = []
     pending: list[tuple[Term, int]] = [(item, -1)]
     while pending:
         found, count = pending.pop()
         if count < 0:
+            found = standing(found)
             inner = children(found)
             if not inner:
                 results.append(combine(found, ()))

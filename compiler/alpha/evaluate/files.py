@@ -86,7 +86,7 @@ class FileAccess:
     def _lock(self, module: str) -> tuple[str, dict[str, str]]:
         root = self._root(module)
         if root not in self._locks:
-            self._locks[root] = _lock(root)
+            self._locks[root] = read_lock(root)
         return self._locks[root]
 
     def _root(self, module: str) -> Path:
@@ -115,13 +115,8 @@ class FileAccess:
             raise FileFault(f"cannot be read: {error.strerror}") from None
 
 
-def read_lock(folder: Path) -> dict[str, str]:
-    """Path to digest of the lock in `folder`: lines of a digest, two spaces and a path. None there: no lines."""
-    return _lock(folder)[1]
-
-
-def _lock(folder: Path) -> tuple[str, dict[str, str]]:
-    """The digest of a lock, and its lines."""
+def read_lock(folder: Path) -> tuple[str, dict[str, str]]:
+    """The digest of the lock in `folder`, and the digest of each path that it lists; empty where there is none."""
     try:
         data = (folder / LOCK).read_bytes()
         text = data.decode("utf-8")

@@ -244,7 +244,3 @@ FALSE = Scalar(Dtype.BOOL, False)
 
 def boolean(value: bool) -> Scalar:
     return TRUE if value else FALSE
-
-
-def some(value: Value) -> Variant:
-    return Variant("Some", (value,))

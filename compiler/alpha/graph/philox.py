@@ -18,9 +18,7 @@ ROUNDS = 10
 TAG_SPLIT = 1
 TAG_DERIVE = 2
 TAG_INITIALISER = 3
-TAG_ORDER = 4
-TAG_STEP = 5
-TAG_SAMPLE = 6
+# 4, 5 and 6 are derived as a program runs: order, step and sample (`runtime/source/order.rt`)
 TAG_FROM = 7
 
 _WORD = 0xFFFFFFFF
@@ -60,14 +58,6 @@ def root(seed: int) -> Key:
     return seed & _WORD, (seed >> 32) & _WORD, 0
 
 
-def split(key: Key) -> tuple[Key, Key]:
-    return child(key, TAG_SPLIT, 0), child(key, TAG_SPLIT, 1)
-
-
-def derive(key: Key, index: int) -> Key:
-    return child(key, TAG_DERIVE, index)
-
-
 def key_from(number: int) -> Key:
     """`keyFrom n`."""
     return child(root(number), TAG_FROM, 0)
@@ -77,9 +67,3 @@ def initialiser_key(seed: int, path: str) -> Key:
     """The key of the parameter whose path is `path` (`w1`, `blocks.qkv`)."""
     digest = hashlib.sha256(path.encode("utf-8")).digest()
     return child(root(seed), TAG_INITIALISER, int.from_bytes(digest[:8], "little"))
-
-
-def step_key(seed: int, step: int) -> Key:
-    """The key that `loss` gets in step `step` (from 1)."""
-    k0, k1, _ = child(root(seed), TAG_STEP, 0)
-    return k0, k1, step

@@ -111,13 +111,6 @@ class Constant:
 Atom = Variable | Constant
 
 
-class Space(Enum):
-    """Where a buffer lies. Host kernels know the arena only; devices add memory shared by a block."""
-
-    ARENA = "arena"
-    SHARED = "shared"
-
-
 @record
 class Row:
     """A buffer moves with a loop around its kernel: in the turn of index i it begins `i * stride` elements further on.
@@ -144,7 +137,6 @@ class Buffer:
     scalar: Scalar
     count: int
     bound: int | None = None
-    space: Space = Space.ARENA
     offset: int | None = None
     rows: tuple[Row, ...] = ()
     whole: int | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from alpha.base.host import HostTarget
 from alpha.base.record import record
 from alpha.evaluate.system import System
@@ -11,14 +9,6 @@ from alpha.plan.arena import rounded
 from alpha.plan.plan import Plan
 from alpha.runtime.data_tables import data_bytes
 from alpha.runtime.sources import runtime_constant
-
-
-@cache
-def static_bytes(host: HostTarget) -> int:
-    """Bytes of the runtime's fixed buffers: part of the program's image, the same for every system."""
-    from alpha.runtime.build import compile_runtime  # a build finds the runtime compiled
-
-    return compile_runtime(host).zeroed
 
 
 @record
@@ -50,9 +40,3 @@ def process_memory(system: System, plan: Plan, host: HostTarget) -> ProcessMemor
     held = rounded(plan.arena) + rounded(rows)
     stack = runtime_constant("pool", "STACK_BYTES") + 2 * page
     return ProcessMemory(plan.arena, rows, -(-held // page) * page + page, stack)
-
-
-def mapped_bytes(system: System, plan: Plan, host: HostTarget, threads: int) -> int:
-    """Bytes of the one mapping of a run on so many threads."""
-    memory = process_memory(system, plan, host)
-    return memory.mapped + (threads - 1) * memory.thread

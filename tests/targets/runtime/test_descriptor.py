@@ -14,7 +14,7 @@ from alpha.evaluate.system import DataField, Stop
 from alpha.runtime import abi
 from alpha.runtime.build import SOURCES, runtime_sources
 from alpha.runtime.descriptor import system_ir
-from alpha.runtime.memory import mapped_bytes
+from alpha.runtime.memory import process_memory
 from alpha.runtime.tables import Tables
 from alpha.targets import HOSTS
 from alpha.targets.x86_64.spec import X86_64_LINUX
@@ -73,10 +73,10 @@ def test_bundled_rows_are_blobs_and_read_rows_are_memory() -> None:
     ]
     text, blobs = system_ir(tiny_system(bundle=False), tiny_plan(), X86_64_LINUX)
     assert blobs == () and b"Tiny/tiny.csv".hex().upper() in text.replace("\\", "")
-    bundled = mapped_bytes(tiny_system(), tiny_plan(), X86_64_LINUX, 1)
-    read = mapped_bytes(tiny_system(bundle=False), tiny_plan(), X86_64_LINUX, 1)
-    assert read == bundled  # both fit the same page
-    assert mapped_bytes(tiny_system(), tiny_plan(), X86_64_LINUX, 2) - bundled == 262144 + 8192
+    bundled = process_memory(tiny_system(), tiny_plan(), X86_64_LINUX)
+    read = process_memory(tiny_system(bundle=False), tiny_plan(), X86_64_LINUX)
+    assert read.mapped == bundled.mapped  # both fit the same page
+    assert bundled.thread == 262144 + 8192
 
 
 def test_what_the_runtime_cannot_do_yet_is_said_at_build_time() -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from alpha.base.host import HostTarget
 from alpha.elf.verify import verify
-from alpha.runtime.build import runtime_ir
-from alpha.runtime.memory import static_bytes
+from alpha.runtime.build import compile_runtime, runtime_ir
 from alpha.targets import HOSTS
 from alpha.targets.aarch64.spec import AARCH64_LINUX
 from requirements import require_tool
@@ -67,7 +66,7 @@ def test_the_runtime_calls_no_function_that_llvm_folds_with_the_build_hosts_libr
 
 @pytest.mark.parametrize("host", HOSTS, ids=[host.name for host in HOSTS])
 def test_fixed_memory_is_known(host: HostTarget) -> None:
-    assert 200_000 < static_bytes(host) < 1_000_000
+    assert 200_000 < compile_runtime(host).zeroed < 1_000_000
 
 
 def test_a_processor_without_the_wide_instructions_is_refused(tiny: Program) -> None:
