@@ -36,6 +36,10 @@ class Lion(torch.optim.Optimizer):
 OPTIMIZERS: dict[str, Callable[[list[torch.Tensor]], torch.optim.Optimizer]] = {
     "sgd": lambda net: torch.optim.SGD(net, RATE),
     "momentum": lambda net: torch.optim.SGD(net, RATE, momentum=0.9, weight_decay=0.01),
+    "nesterov": lambda net: torch.optim.SGD(
+        net, RATE, momentum=0.9, weight_decay=0.01, nesterov=True
+    ),
+    "rmsProp": lambda net: torch.optim.RMSprop(net, RATE, 0.99, 1e-8),
     "adamW": lambda net: torch.optim.AdamW(net, RATE, (0.9, 0.99), 1e-8, 0.1),
     "lion": lambda net: Lion(net, 0.9, 0.99, 0.1),
 }

@@ -49,6 +49,29 @@ def cross_entropy(x: Array) -> Array:
     return 0.25 * numpy.logaddexp(0, -x) + 0.75 * numpy.logaddexp(0, x)
 
 
+def cosine(x: Array) -> Array:
+    y = x + 1
+    product = (x * y).sum(-1) / (numpy.linalg.norm(x, axis=-1) * numpy.linalg.norm(y, axis=-1))
+    return numpy.broadcast_to(product[:, None], x.shape)
+
+
+def huber(x: Array) -> Array:
+    size = abs(0.5 * x)
+    return numpy.full_like(x, numpy.where(size < 2, size**2 / 2, 2 * (size - 1)).mean())
+
+
+def smooth_cross_entropy(x: Array) -> Array:
+    logs = x - numpy.logaddexp.reduce(x, axis=-1, keepdims=True)
+    loss = -0.9 * logs[numpy.arange(len(x)), x.argmax(-1)] - 0.1 * logs.mean(-1)
+    return numpy.broadcast_to(loss[:, None], x.shape)
+
+
+def with_positions(x: Array) -> Array:
+    """Rows are times."""
+    angle = numpy.arange(len(x))[:, None] * 10_000.0 ** -(numpy.arange(4) / 4)
+    return x + numpy.concatenate([numpy.sin(angle), numpy.cos(angle)], axis=1)
+
+
 def dropped(x: Array) -> Array:
     kept = philox.uniform(philox.child(philox.root(7), 7, 0), x.shape) >= numpy.float32(0.25)
     return numpy.where(kept, x / 0.75, 0)
@@ -63,6 +86,18 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "dropout": ("dropout 0.25 (keyFrom 7) x", dropped),
     "noDropout": ("dropout 0.0 (keyFrom 7) x", lambda x: x),
     "binaryCrossEntropy": ("binaryCrossEntropy x (0 * x + 0.25)", cross_entropy),
+    "softplus": ("softplus x", lambda x: numpy.logaddexp(0, x)),
+    "leakyRelu": ("leakyRelu 0.01 x", lambda x: numpy.where(x > 0, x, 0.01 * x)),
+    "elu": ("elu x", lambda x: numpy.where(x > 0, x, numpy.expm1(numpy.minimum(x, 0)))),
+    "unit": ("unit x", lambda x: x / numpy.linalg.norm(x, axis=-1, keepdims=True)),
+    "cosine": ("0 * x + repeat[1] 8 (cosine x (x + 1))", cosine),
+    "huber": ("0 * x + huber 2.0 x (0.5 * x)", huber),
+    "mae": ("0 * x + mae x (0.5 * x)", lambda x: numpy.full_like(x, abs(0.5 * x).mean())),
+    "smoothCrossEntropy": (
+        "0 * x + repeat[1] 8 (smoothCrossEntropy 0.1 x (argmax[-1] x))",
+        smooth_cross_entropy,
+    ),
+    "withPositions": ("withPositions x", with_positions),
     "mse": ("0 * x + mse x (0.5 * x)", lambda x: numpy.full_like(x, (0.25 * x * x).mean())),
 }
 
@@ -70,10 +105,11 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Array], Array]]] = {
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
     """The value of each function on `X`, all of them in one graph."""
-    names = "binaryCrossEntropy, dropout, gelu, geluTanh, layerNorm, mse, rmsNorm, silu"
+    names = ", ".join(sorted(set(FUNCTIONS) - {"noDropout", "withPositions"}))
     parts = ", ".join(written for written, _ in FUNCTIONS.values())
     text = TINY.replace(
-        "import Alpha.Optim", f"import Alpha.Nn ({names})\nimport Alpha.Optim"
+        "import Alpha.Optim",
+        f"import Alpha.Nn ({names})\nimport Alpha.Sequence (withPositions)\nimport Alpha.Optim",
     ).replace(
         "predict net (x : Tensor f32 [batch, 2]) = net.forward x",
         f"predict net (x : Tensor f32 [batch, 8]) = concat[1] [{parts}]",
@@ -98,6 +134,8 @@ def test_a_function_is_its_formula(computed: dict[str, Array], name: str) -> Non
 OPTIMIZERS = {
     "sgd": "sgd",
     "momentum": "momentum { momentum = 0.9, decay = 0.01 }",
+    "nesterov": "nesterov { momentum = 0.9, decay = 0.01 }",
+    "rmsProp": "rmsProp { share = 0.99, epsilon = 1e-8 }",
     "adamW": "adamW { beta1 = 0.9, beta2 = 0.99, epsilon = 1e-8, decay = 0.1 }",
     "lion": "lion { beta1 = 0.9, beta2 = 0.99, decay = 0.1 }",
 }
@@ -155,6 +193,19 @@ SCHEDULES: dict[str, tuple[str, Callable[[float], float]]] = {
         lambda t: (
             t / 10 if t < 10 else 0.1 + 0.45 * (1 + math.cos(math.pi * min((t - 10) / 30, 1)))
         ),
+    ),
+    "stepDecay": (
+        "stepDecay { first = 1.0, factor = 0.5, every = 10 }",
+        lambda t: 0.5 ** min(t // 10, 99),
+    ),
+    "piecewise": (
+        "piecewise 1.0 [(10, 0.5), (40, 0.25)]",
+        lambda t: 1.0 if t < 10 else 0.5 if t < 40 else 0.25,
+    ),
+    "warmup": ("warmup 10.0 (fn _ -> 0.5)", lambda t: 0.5 * min(t / 10, 1)),
+    "inverseSqrt": (
+        "inverseSqrt { peak = 1.0, warmup = 10.0 }",
+        lambda t: min(t / 10, math.sqrt(10 / t)),
     ),
 }
 
