@@ -95,6 +95,11 @@ class SourceRoots:
             real.setdefault(_real(each.file), each)
         return list(real.values())
 
+    def only(self, name: str) -> Found | None:
+        """The file that holds the module `name`; None unless there is exactly one."""
+        found = self.candidates(name)
+        return found[0] if len(found) == 1 else None
+
     def modules(self) -> dict[str, Found]:
         """All modules by name, sorted; of a name that several roots have, the first root's."""
         found: dict[str, Found] = {}

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from alpha.base.digest import sha256
-from alpha.check.source_roots import SourceRoots
+from alpha.check.source_roots import Found, SourceRoots
 from alpha.driver.cache import Cache
 from alpha.driver.identity import fingerprint
 from alpha.evaluate.files import FileAccess, FileFault
@@ -34,10 +34,10 @@ def is_known(cache: Cache, roots: SourceRoots, names: Sequence[str]) -> bool:
     paths = {}
     for kind, digest, name, root in lines:
         if kind == "module":
-            found = _only(roots, name)
-            if found is None or (str(found[0]), _digest(found[1])) != (root, digest):
+            found = roots.only(name)
+            if found is None or (_number(roots, found), _digest(found.file)) != (root, digest):
                 return False
-            paths[name] = found[1]
+            paths[name] = found.file
     files = FileAccess.of_modules(paths)
     try:
         return all(
@@ -67,10 +67,10 @@ def remember(
     lines = []
     module_of = {}
     for name, (path, digest) in modules.items():
-        found = _only(roots, name)
-        if found is None or found[1] != path:
+        found = roots.only(name)
+        if found is None or found.file != path:
             return
-        lines.append(("module", digest, name, str(found[0])))
+        lines.append(("module", digest, name, _number(roots, found)))
         module_of[files.roots[name]] = name
     lines += [("file", read.digest, module_of[root], read.path) for root, read in files.all_reads()]
     lines += [("lock", digest, module_of[root], "") for root, digest in files.locks()]
@@ -93,12 +93,9 @@ def places_of(roots: SourceRoots) -> str:
     return "\n".join(places)
 
 
-def _only(roots: SourceRoots, name: str) -> tuple[int, Path] | None:
-    """The number of the root that has a module, and its file; None unless there is exactly one."""
-    candidates = roots.candidates(name)
-    if len(candidates) != 1:
-        return None
-    return roots.roots.index(candidates[0].root), candidates[0].file
+def _number(roots: SourceRoots, found: Found) -> str:
+    """Which of the roots a module was found in."""
+    return str(roots.roots.index(found.root))
 
 
 def _digest(path: Path) -> str:

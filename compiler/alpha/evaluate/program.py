@@ -21,6 +21,9 @@ from alpha.core.term import (
 
 Declaration = Definition | Model | Optimizer | Learner | Policy | Profile | Pairing
 
+BUILTIN_ARITIES = {"Some": 1, "Ok": 1, "Err": 1, "None": 0, "True": 0, "False": 0}
+"""Number of arguments of each constructor that no module declares."""
+
 
 @record
 class Index:
@@ -38,7 +41,7 @@ class Index:
             return program
         declarations: dict[str, Declaration] = {}
         types: dict[str, RecordType | VariantType] = {}
-        arities = {"Some": 1, "Ok": 1, "Err": 1, "None": 0, "True": 0, "False": 0}
+        arities = dict(BUILTIN_ARITIES)
         home: dict[str, str] = {}
         for module in program.modules:
             groups: tuple[tuple[Declaration, ...], ...] = (
