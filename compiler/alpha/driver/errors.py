@@ -9,6 +9,7 @@ from pathlib import Path
 from alpha.base.span import Span
 from alpha.diagnostics.closest import did_you_mean
 from alpha.diagnostics.diagnostic import Diagnostic
+from alpha.evaluate.data_errors import renamed
 
 
 class UsageError(Exception):
@@ -62,13 +63,15 @@ def write_failed(path: Path, failure: OSError) -> Diagnostic:
     )
 
 
-def cited_file(path: str, span: Span, failure: OSError) -> Diagnostic:
+def cited_file(path: str, beside: str | None, span: Span, failure: OSError) -> Diagnostic:
+    """`beside` is the path of a file that `path` names from the module's own folder."""
     return Diagnostic(
         code="E0901",
         message=f"cannot read the cited file `{path}`: {reason(failure)}",
         span=span,
         cause="the lock holds the digest of every file that the modules cite",
-        hints=("paths are relative to the source root: the folder that `Main.alpha` lies in",),
+        hints=("paths are relative to the folder of the lock, not to the module's own",),
+        fixes=renamed(path, beside, span),
     )
 
 

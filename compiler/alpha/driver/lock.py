@@ -102,8 +102,22 @@ def _lock_text(root: Path, diagnostics: Diagnostics) -> str:
             try:
                 digests[citation.path] = sha256(read_regular(_inside(root, citation)))
             except OSError as failure:
-                diagnostics.report(errors.cited_file(citation.path, citation.span, failure))
+                diagnostics.report(
+                    errors.cited_file(
+                        citation.path, _beside(root, file, citation), citation.span, failure
+                    )
+                )
     return "".join(f"{digests[path]}  {path}\n" for path in sorted(digests))
+
+
+def _beside(root: Path, module: Path, citation: Citation) -> str | None:
+    """What a path names from its module's own folder, as a path from the root, if it is there."""
+    path = str(PurePosixPath(module.parent.relative_to(root).as_posix(), citation.path))
+    found = Citation(path, citation.span, citation.record) if path != citation.path else None
+    try:
+        return path if found is not None and _inside(root, found).is_file() else None
+    except OSError:
+        return None
 
 
 def _inside(root: Path, citation: Citation) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from alpha.base.dtype import TensorType
 from alpha.base.span import Span
-from alpha.diagnostics.diagnostic import Diagnostic
+from alpha.diagnostics.diagnostic import Diagnostic, Fix
 
 _COUNTED = "rows are counted from 1, columns from 0"
 
@@ -20,13 +20,23 @@ def _at(written: str, span: Span) -> Span:
     return Span(span.source, start, start + len(quoted))
 
 
-def missing(path: str, why: str, span: Span) -> Diagnostic:
+def missing(path: str, why: str, beside: str | None, span: Span) -> Diagnostic:
+    """`beside` is the path of a file that `path` names from the folder of the policy's module."""
+    place = _at(path, span)
     return Diagnostic(
         "E0901",
         f"data file `{path}` {why}",
-        _at(path, span),
+        place,
         cause="paths are relative to the source root of the policy's module, and none leaves it",
+        fixes=renamed(path, beside, place),
     )
+
+
+def renamed(path: str, beside: str | None, place: Span) -> tuple[Fix, ...]:
+    """The edit that names the file which lies beside the module."""
+    if beside is None or place.text != f'"{path}"':
+        return ()
+    return (Fix(f'write `"{beside}"`', place, f'"{beside}"'),)
 
 
 def digest_differs(path: str, found: str, locked: str, span: Span) -> Diagnostic:

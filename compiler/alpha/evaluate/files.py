@@ -71,6 +71,15 @@ class FileAccess:
             self._reads[key] = Read(path, sha256(data))
         return self._read[key]
 
+    def beside(self, module: str, path: str) -> str | None:
+        """The path, from the source root, of a file that `path` names from the module's own folder, if it is there."""
+        found = str(PurePosixPath(*module.split(".")[:-1], path))
+        try:
+            self._bytes(self._root(module), found)
+        except FileFault:
+            return None
+        return found if found != path else None
+
     def digest(self, module: str, path: str) -> str:
         """The SHA-256 of a file's bytes. Raises FileFault."""
         return sha256(self.read(module, path))

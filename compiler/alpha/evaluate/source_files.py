@@ -27,7 +27,11 @@ class SourceFiles:
         try:
             data = self.access.read(self.module, path)
         except FileFault as fault:
-            raise Refused(data_errors.missing(path, str(fault), self.span)) from None
+            raise Refused(
+                data_errors.missing(
+                    path, str(fault), self.access.beside(self.module, path), self.span
+                )
+            ) from None
         locked, found = self.access.locked(self.module, path), sha256(data)
         if locked is None:
             raise Refused(data_errors.not_locked(path, self.span))
