@@ -74,7 +74,8 @@ def main() -> int:
                 done += 1
                 if wrong:
                     failed += 1
-                    print(f"seed {seed}: {wrong.rstrip()}", flush=True)
+                    print(f"seed {seed}: {wrong.strip().splitlines()[-1]}", flush=True)
+                    (folder / f"{seed}.txt").write_text(wrong, "utf-8")
             if done % 200 < size:
                 print(f"{done} of {options.count}, {time.monotonic() - began:.0f} s", flush=True)
     print(f"ways to make an expression: {dict(sorted(taken.items()))}")

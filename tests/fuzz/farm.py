@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
+from random import Random
 
 from alpha import __version__
 from alpha.admission import admit
@@ -26,7 +27,7 @@ from alpha.driver.runtime_object import RuntimeObject
 from alpha.driver.session import Session
 from alpha.evaluate.describe import describe
 from fuzz.modules import Package
-from laws.test_check_mutants import mutant
+from mutants import mutant
 from semantics import train
 from semantics.data import read_examples
 
@@ -80,7 +81,7 @@ class Farm:
         """Whether a package with one token changed is still accepted; if not, it is refused with a diagnostic."""
         folder = self.folder / name
         text = package.files["Drawn/Run.alpha"]
-        files = package.files | {"Drawn/Run.alpha": mutant([text], seed)[0]}
+        files = package.files | {"Drawn/Run.alpha": mutant(text, Random(seed))}
         with written(Package(files), folder):
             session = self._session(folder)
             try:

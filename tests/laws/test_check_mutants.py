@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 import pytest
 
@@ -17,23 +16,13 @@ from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.diagnostics.json import json_lines
 from alpha.diagnostics.render import render_all
 from alpha.syntax.parse import read_module
+from mutants import mutant
 
-_TOKEN = re.compile(r'"[^"\n]*"|[A-Za-z_][\w\']*|\d[\w.]*|[-+*/%@=<>|!.:]+|[()\[\]{},]')
 ROOTS = SourceRoots.open(None)
 SYSTEMS = find_systems(ROOTS)
 LIBRARY = [name for name in ROOTS.modules() if name.startswith(("Alpha.", "Platform."))]
-_OTHERS = ["x", "f32", "0", "1.5", "Int", "batch", "fn", "->", "net", "[", "]", "(", ")", "-", "@"]
 EACH = 4
 """Mutants of one library module, and of a third of a system."""
-
-
-def mutant(text: str, choice: random.Random) -> str:
-    """One token of a module dropped, doubled, exchanged with another of the module, or replaced."""
-    tokens = list(_TOKEN.finditer(text))
-    token = choice.choice(tokens)
-    other = choice.choice(tokens)[0] if choice.random() < 0.6 else choice.choice(_OTHERS)
-    replacement = choice.choice(["", f"{token[0]} {token[0]}", other, other])
-    return text[: token.start()] + replacement + text[token.end() :]
 
 
 def answer(modules: list[LoadedModule], found: Diagnostics) -> Program | None:
