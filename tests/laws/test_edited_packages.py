@@ -94,6 +94,25 @@ def edit(folder: Path, kind: str, number: int) -> None:
             text = text.replace("height", "depth")
         case "value":
             text = text.replace("-> size\n", "-> size + 1\n")
+        case "unsigned":
+            text += f"\nunsigned{number} x = total{number} x\n"
+        case "unsigned fault":
+            text += f"\nunsigned{number} x = total{number} x + unknown\n"
+        case "hidden":
+            text = text.replace(
+                "\n\n", f"\n\nimport {name_of(max(0, number - 1))} (nothing)\n\n", 1
+            )
+        case "missing":
+            text = text.replace("\n\n", "\n\nimport Large.Nowhere (nothing)\n\n", 1)
+        case "misused":  # the diagnostic shows the signature, in the module that is imported
+            for before in imports_of(number):
+                text += f"\nwrong{before} : Int\nwrong{before} = area{before} True\n"
+        case "renamed":  # what others import is gone
+            text = text.replace(f"area{number}", f"surface{number}")
+        case "bare":
+            text = text.replace(f"total{number} : Int -> Int\n", "")
+        case "deep":  # fails where it is evaluated, from here and from what imports it
+            text = text.replace(f"{number}, count] % 97", f"{number}, count] % 0")
     place.write_text(text, "utf-8")
 
 
@@ -110,6 +129,14 @@ KINDS = [
     "unused",
     "field",
     "value",
+    "unsigned",
+    "unsigned fault",
+    "hidden",
+    "missing",
+    "misused",
+    "renamed",
+    "bare",
+    "deep",
 ]
 EDITS = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, COUNT - 1)), min_size=1, max_size=4
@@ -117,7 +144,7 @@ EDITS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=7, deadline=None)
 @given(EDITS)
 def test_a_check_after_edits_says_what_one_from_nothing_says(edits: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory() as name, small_packages():
@@ -144,12 +171,67 @@ def test_only_what_an_edit_can_change_is_checked_again(tmp_path: Path) -> None:
             assert answer(folder, cache)[0] == 0
             assert seen == [name_of(4)]
         seen.clear()
+        edit(
+            folder, "unsigned", 4
+        )  # the interface is another; the types that go on to others are the same
+        assert answer(folder, cache)[0] == 0
+        assert name_of(4) in seen
+        assert set(seen) <= {name_of(k) for k in range(COUNT) if k == 4 or 4 in imports_of(k)}
+        seen.clear()
         write_module(folder, 4, change="")
         edit(folder, "field", 4)  # the type that others import has another field now
         answer(folder, cache)
         importing = {name_of(k) for k in range(COUNT) if 4 in imports_of(k)}
         assert importing <= set(seen)
         assert not {name_of(k) for k in range(4)} & set(seen)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "false",
+        "fault",
+        "unread",
+        "unused",
+        "unsigned",
+        "unsigned fault",
+        "hidden",
+        "misused",
+        "deep",
+    ],
+)
+def test_what_is_wrong_is_said_without_checking_the_rest(kind: str, tmp_path: Path) -> None:
+    folder, cache = tmp_path / "package", tmp_path / "cache"
+    folder.mkdir()
+    write(folder, COUNT)
+    with small_packages(), checked_modules() as seen:
+        assert answer(folder, cache)[0] == 0
+        edit(folder, kind, COUNT - 2)
+        seen.clear()
+        warm = answer(folder, cache)
+        assert set(seen) <= {name_of(COUNT - 2), name_of(COUNT - 1)}
+        assert warm == answer(folder, tmp_path / "other")
+        edit(folder, "shifted", 1)  # while the fault stands, and so that places move
+        seen.clear()
+        warm = answer(folder, cache)
+        assert set(seen) <= {name_of(COUNT - 2), name_of(COUNT - 1), name_of(1)}
+        assert warm == answer(folder, tmp_path / "another")
+
+
+@pytest.mark.parametrize("kind", ["fault", "unused", "false"])
+def test_what_is_sound_is_known_even_where_the_first_check_finds_a_fault(
+    kind: str, tmp_path: Path
+) -> None:
+    folder, cache = tmp_path / "package", tmp_path / "cache"
+    folder.mkdir()
+    write(folder, COUNT)
+    edit(folder, kind, 2)
+    with small_packages(), checked_modules() as seen:
+        answer(folder, cache)
+        seen.clear()
+        write_module(folder, 2)
+        assert answer(folder, cache) == (0, f"checked {COUNT} modules\n")
+        assert seen == [name_of(2)]
 
 
 def test_a_proof_that_reaches_an_edit_is_evaluated_again(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
+from alpha.base.digest import sha256_text
 from alpha.base.record import fields, record
 from alpha.base.span import Span
 from alpha.check import module_errors as errors
@@ -14,26 +15,44 @@ from alpha.syntax import tree
 def check_imports(modules: Mapping[str, tree.Module], own: Set[str]) -> Iterator[Diagnostic]:
     """E0109 in all modules; W0001 in those that are the user's `own`."""
     for module in modules.values():
-        used = _used(module) if module.name in own else None
-        for item in module.items:
-            if not isinstance(item, tree.Import):
-                continue
-            imported = modules.get(".".join(part.text for part in item.path))
-            if imported is None:
-                continue  # its own fault is reported
-            exposed = exposed_names(imported)
-            unused: list[tree.Name] = []
-            for name in item.names:
-                if name.text not in exposed:
-                    hidden = declared_names(imported).get(name.text)
-                    yield errors.not_exposed(name.span, name.text, imported.name, exposed, hidden)
-                elif used is not None and not _is_used(imported, name.text, used):
-                    unused.append(name)
-            if item.alias is not None and used is not None and item.alias.text not in used.names:
-                unused.append(item.alias)
-            for name in unused:
-                fix = _removal(item, name, unused)
-                yield errors.unused_import(name.span, name.text, imported.name, fix)
+        yield from check_imports_of(module, modules, module.name in own)
+
+
+def check_imports_of(
+    module: tree.Module, modules: Mapping[str, tree.Module], own: bool
+) -> Iterator[Diagnostic]:
+    """The same of one module. `modules` has at least those that it imports; all that counts of them is their `face`."""
+    used = _used(module) if own else None
+    for item in module.items:
+        if not isinstance(item, tree.Import):
+            continue
+        imported = modules.get(".".join(part.text for part in item.path))
+        if imported is None:
+            continue  # its own fault is reported
+        exposed = exposed_names(imported)
+        unused: list[tree.Name] = []
+        for name in item.names:
+            if name.text not in exposed:
+                hidden = declared_names(imported).get(name.text)
+                yield errors.not_exposed(name.span, name.text, imported.name, exposed, hidden)
+            elif used is not None and not _is_used(imported, name.text, used):
+                unused.append(name)
+        if item.alias is not None and used is not None and item.alias.text not in used.names:
+            unused.append(item.alias)
+        for name in unused:
+            fix = _removal(item, name, unused)
+            yield errors.unused_import(name.span, name.text, imported.name, fix)
+
+
+def face(module: tree.Module) -> str:
+    """The digest of what `check_imports` sees of a module that others import."""
+    parts = [sorted(exposed_names(module)), sorted(declared_names(module))]
+    for item in module.items:
+        if isinstance(item, tree.TypeDecl):
+            body = item.body
+            named = body.fields if isinstance(body, tree.TRecord) else body
+            parts.append([type(body).__name__, item.name.text, *(each.name.text for each in named)])
+    return sha256_text(repr(parts))
 
 
 def _removal(item: tree.Import, name: tree.Name, unused: Sequence[tree.Name]) -> Fix:

@@ -1,46 +1,63 @@
 """What a checked module is to others, as bytes: its interface, its core, and what each declaration refers to.
 
-Places in the sources are left out: they serve diagnostics, and whoever reads a stored module has none to give. So the
-bytes of an interface are the same when only bodies of the module change.
+Places in the module's source are kept beside these bytes, so that those of an interface are the same when only bodies
+of the module change, or move. A place in another source cannot be kept, since that may change by itself: it comes back
+as one of `ELSEWHERE`.
 """
 
 from __future__ import annotations
 
 import io
 import pickle
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from alpha.base.record import fields, record
+from alpha.base.digest import sha256
+from alpha.base.record import field, fields, record
 from alpha.base.span import Source, Span
 from alpha.check.module_scope import BUILTIN, builtin_scope
 from alpha.check.scope import ModuleScope, Registry
 from alpha.core import term
+from alpha.diagnostics.diagnostic import Reported
 
-_NOWHERE = Span(Source("<stored>", ""), 0, 0)
+ELSEWHERE = Source("<stored>", "")
+_NOWHERE = Span(ELSEWHERE, 0, 0)
 _TABLES = ("records", "variants", "models", "constructors", "groups", "metrics")
 _T = TypeVar("_T")
 
 
 @record
 class Stored:
-    """A checked module as bytes. `interface` and `declarations` are pickles; `mentioned` are the dotted texts of the
-    interface, `references` those of each declaration by its symbol: every symbol that it uses is among them.
+    """A checked module as bytes. `interface` and each of `declarations` are a pickle and its places; `mentioned` are
+    the dotted texts of the interface, `references` those of each declaration by its symbol: every symbol that it uses
+    is among them.
 
-    `evaluated` are the symbols of what stands alone and is evaluated by a check.
+    `evaluated` are the symbols of what stands alone and is evaluated by a check. `faulty` means that something of the
+    interface is at fault, so that it serves to compare and cannot be restored.
     """
 
-    interface: bytes
-    declarations: tuple[tuple[str, bytes], ...]
+    interface: Bytes
+    declarations: tuple[tuple[str, Bytes], ...]
     mentioned: frozenset[str]
     references: Mapping[str, frozenset[str]]
     evaluated: tuple[str, ...]
+    faulty: bool = False
+    types: Mapping[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    """What each declared type says, by its name in the module: a digest, and the dotted texts. Not kept."""
+
+
+Bytes = tuple[bytes, bytes]
+"""A pickle, and the places that it leaves out: pairs of offsets, negative for those of another source."""
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO) -> None:
+    def __init__(self, file: io.BytesIO, source: Source | None) -> None:
         super().__init__(file, protocol=5)
         self.dotted: set[str] = set()
+        self.places = array("i")
+        self.faulty = False
+        self._source = source
 
     def persistent_id(self, value: object) -> object:
         kind = type(value)
@@ -48,15 +65,27 @@ class _Pickler(pickle.Pickler):
             if "." in value:  # type: ignore[operator]
                 self.dotted.add(value)  # type: ignore[arg-type]
         elif kind is Span:
+            own = value.source is self._source  # type: ignore[attr-defined]
+            self.places.extend((value.start, value.end) if own else (-1, -1))  # type: ignore[attr-defined]
             return 0
+        elif kind is Reported:
+            self.faulty = True
+            return 1
         return None
 
 
 class _Unpickler(pickle.Unpickler):
     """Makes nothing but the compiler's own records and numbers: an entry of the cache is data."""
 
+    def __init__(self, data: bytes, places: bytes, source: Source) -> None:
+        super().__init__(io.BytesIO(data))
+        self._places = iter(array("i", places))
+        self._source = source
+
     def persistent_load(self, pid: object) -> object:
-        return _NOWHERE
+        start = next(self._places)
+        end = next(self._places)
+        return Span(self._source, start, end) if start >= 0 else _NOWHERE
 
     def find_class(self, module: str, name: str) -> object:
         if module.startswith("alpha.") or (module, name) in _PLAIN:
@@ -74,26 +103,27 @@ _PLAIN = {
 }
 
 
-def _dump(value: object) -> tuple[bytes, frozenset[str]]:
+def _dump(value: object, source: Source | None = None) -> tuple[Bytes, _Pickler]:
     file = io.BytesIO()
-    pickler = _Pickler(file)
+    pickler = _Pickler(file, source)
     pickler.dump(value)
-    return file.getvalue(), frozenset(pickler.dotted)
+    return (file.getvalue(), pickler.places.tobytes()), pickler
 
 
-def _load(data: bytes) -> Any:
-    return _Unpickler(io.BytesIO(data)).load()
+def _load(data: Bytes, source: Source = ELSEWHERE) -> Any:
+    return _Unpickler(*data, source).load()
 
 
 def pack(stored: Stored, budget: int | None) -> bytes:
     """One payload of a stored module and its budget."""
     references = {symbol: sorted(used) for symbol, used in stored.references.items()}
-    return _dump((stored.interface, stored.declarations, references, stored.evaluated, budget))[0]
+    parts = stored.interface, stored.declarations, references, stored.evaluated, budget
+    return _dump(parts)[0][0]
 
 
 def unpack(payload: bytes) -> tuple[Stored, int | None]:
     """What was packed, without what is mentioned: that only served its digest."""
-    interface, declarations, references, evaluated, budget = _load(payload)
+    interface, declarations, references, evaluated, budget = _load((payload, b""))
     return Stored(interface, declarations, frozenset(), references, evaluated), budget
 
 
@@ -112,37 +142,65 @@ def owned(registry: Registry) -> Owned:
     return found
 
 
-def store(module: term.Module, registry: Registry, symbols: Owned) -> Stored:
-    """A module that was checked without a fault. `symbols` is what `owned` says of the registry."""
-    scope = registry.modules[module.name]
-    own = sorted(scope.own)
+def store(
+    name: str, source: Source, core: term.Module | None, registry: Registry, symbols: Owned
+) -> Stored:
+    """A checked module; `core` is None where it is at fault. `symbols` is what `owned` says of the registry."""
+    scope = registry.modules[name]
     tables: dict[str, dict[str, object]] = {table: {} for table in _TABLES}
     opaque = []
-    for table, symbol in symbols.get(module.name, ()):
+    for table, symbol in symbols.get(name, ()):
         if table == "opaque":
             opaque.append(symbol)
         else:
             tables[table][symbol] = getattr(registry, table)[symbol]
-    interface, mentioned = _dump(
+    interface, seen = _dump(
         {
-            "own": own,
+            "own": sorted(scope.own),
             "exported": None if scope.exported is None else sorted(scope.exported),
-            "values": {name: scope.values[name] for name in own if name in scope.values},
-            "types": {name: scope.types[name] for name in own if name in scope.types},
-            "constructors": {n: scope.constructors[n] for n in own if n in scope.constructors},
+            "values": {n: value for n, value in scope.values.items() if n in scope.own},
+            "types": {n: type_ for n, type_ in scope.types.items() if n in scope.own},
+            "constructors": {n: made for n, made in scope.constructors.items() if n in scope.own},
             "opaque": sorted(opaque),
             "tables": tables,
-        }
+        },
+        source,
     )
     declarations, references, evaluated = [], {}, []
-    for group, declared in _declared(module):
-        data, dotted = _dump(declared)
+    for group, declared in _declared(core) if core is not None else ():
+        data, pickler = _dump(declared, source)
         declarations.append((group, data))
         symbol = getattr(declared, "symbol", None) or declared.name
-        references[symbol] = dotted
+        references[symbol] = frozenset(pickler.dotted)
         if _stands_alone(group, declared):
             evaluated.append(symbol)
-    return Stored(interface, tuple(declarations), mentioned, references, tuple(evaluated))
+    return Stored(
+        interface,
+        tuple(declarations),
+        frozenset(seen.dotted),
+        references,
+        tuple(evaluated),
+        seen.faulty,
+        _types(name, tables, opaque),
+    )
+
+
+def _types(
+    module: str, tables: Mapping[str, Mapping[str, object]], opaque: Sequence[str]
+) -> dict[str, tuple[str, frozenset[str]]]:
+    parts: dict[str, list[object]] = {}
+    start = 0 if module == BUILTIN else len(module) + 1
+    for table, entries in tables.items():
+        for symbol, entity in entries.items():
+            name = symbol[start:].partition(".")[0]
+            parts.setdefault(name, []).append((table, symbol, entity))
+    for symbol in sorted(opaque):
+        parts.setdefault(symbol[start:].partition(".")[0], []).append(symbol)
+    found = {}
+    for name, part in parts.items():
+        (data, _), pickler = _dump(part)
+        found[name] = sha256(data), frozenset(pickler.dotted)
+    return found
 
 
 _HEAD = ("name", "imports", "budget")
@@ -166,14 +224,15 @@ def module_of(
     name: str,
     imports: tuple[str, ...],
     budget: int | None,
-    declarations: tuple[tuple[str, bytes], ...],
+    declarations: tuple[tuple[str, Bytes], ...],
+    source: Source,
 ) -> term.Module:
-    """The core of a stored module."""
+    """The core of a stored module with its source."""
     groups: dict[str, list[Any]] = {
         part.name: [] for part in fields(term.Module) if part.name not in _HEAD
     }
     for group, data in declarations:
-        groups[group].append(_load(data))
+        groups[group].append(_load(data, source))
     return term.Module(name, imports, budget, **{k: tuple(v) for k, v in groups.items()})
 
 
@@ -225,9 +284,9 @@ def lazy_registry(load: Callable[[str], None]) -> Registry:
     return registry
 
 
-def restore(name: str, interface: bytes, registry: Registry) -> None:
-    """Puts a stored module into the registry, as checking it would."""
-    found = _load(interface)
+def restore(name: str, interface: Bytes, registry: Registry, source: Source) -> None:
+    """Puts a stored module with its source into the registry, as checking it would."""
+    found = _load(interface, source)
     scope = ModuleScope(name)
     scope.own = set(found["own"])
     scope.exported = None if found["exported"] is None else frozenset(found["exported"])
@@ -241,6 +300,7 @@ def restore(name: str, interface: bytes, registry: Registry) -> None:
 
 
 __all__ = [
+    "ELSEWHERE",
     "Lazy",
     "Stored",
     "lazy_registry",

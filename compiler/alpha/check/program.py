@@ -65,8 +65,12 @@ def _bounded(
     loaded: LoadedModule, registry: Registry, diagnostics: Diagnostics
 ) -> term.Module | None:
     """A module, or None where a declaration of it has grown beyond what can be checked."""
+    before = len(diagnostics.items), diagnostics.unsaid
     try:
-        return check_module(loaded, registry, diagnostics)
+        made = check_module(loaded, registry, diagnostics)
+        if before == (len(diagnostics.items), diagnostics.unsaid):
+            registry.quiet[loaded.name] = made
+        return made
     except TooLarge:
         what = f"a declaration of `{loaded.name}`"
         diagnostics.report(errors_declarations.too_large(loaded.tree.path[-1].span, what))

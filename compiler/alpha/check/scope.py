@@ -197,3 +197,5 @@ class Registry:
     """The facts of `facts` declarations, for inclusion."""
     metrics: dict[str, frozenset[str]] = field(default_factory=dict)
     """The metrics of each learner."""
+    quiet: dict[str, term.Module] = field(default_factory=dict)
+    """The modules of which nothing was said, and nothing left unsaid because of another fault."""

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from alpha.base.span import Span
 from alpha.check import errors_names
 from alpha.check.definitions import Signed
 from alpha.check.module_scope import Work
 from alpha.core.type_text import type_text
+from alpha.diagnostics.diagnostic import Diagnostic
 from alpha.syntax import tree
 
 
 def warn(work: Work, signatures: dict[str, Signed]) -> None:
-    """Only a module without errors is warned about: what is at fault may look unused."""
-    if work.diagnostics.errors or work.loaded.shipped:
+    """Warnings are for programs without errors: what is at fault may look unused."""
+    if work.loaded.shipped:
         return
+    errors = work.diagnostics.errors
+    source = work.loaded.source
+    if any(error.span is not None and error.span.source is source for error in errors):
+        return
+    for warning in _warnings(work, signatures):
+        if errors:
+            work.diagnostics.unsaid += 1
+        else:
+            work.report(warning)
+
+
+def _warnings(work: Work, signatures: dict[str, Signed]) -> Iterator[Diagnostic]:
     for span in dict.fromkeys(work.scope.unused_keys):
-        work.report(errors_names.unused_key(span))
+        yield errors_names.unused_key(span)
     exported = work.scope.exported
     for item in work.loaded.tree.items:
         if not isinstance(
@@ -29,13 +42,13 @@ def warn(work: Work, signatures: dict[str, Signed]) -> None:
         if exported is not None and name not in exported:
             if work.symbol(name) not in work.scope.used:
                 written = _whole(work.loaded.tree.items, item)
-                work.report(errors_names.unused(item.name.span, name, written))
+                yield errors_names.unused(item.name.span, name, written)
         elif isinstance(item, tree.Define) and name not in signatures:
             scheme = work.scope.values[name].scheme
             if scheme is not None:
                 text = type_text(scheme.type)
                 sure = _in_scope(work, type_text(scheme.type, qualified=True))
-                work.report(errors_names.no_signature(item.name.span, name, text, sure))
+                yield errors_names.no_signature(item.name.span, name, text, sure)
 
 
 def _in_scope(work: Work, type_: str) -> bool:

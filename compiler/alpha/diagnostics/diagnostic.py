@@ -72,11 +72,14 @@ class Diagnostics:
     items: list[Diagnostic] = field(default_factory=list)
     unread: dict[str, Diagnostic] = field(default_factory=dict)
     """Names whose declaration, or import, is at fault: that they are unknown is no news."""
+    unsaid: int = 0
+    """How often something was not said because of another fault."""
     _known: set[Diagnostic] = field(default_factory=set, repr=False)
 
     def report(self, diagnostic: Diagnostic) -> Reported:
         root = self._root(diagnostic)
         if root is not None:
+            self.unsaid += 1
             return Reported(root, _SINK_KEY)
         if diagnostic not in self._known:
             self._known.add(diagnostic)

@@ -40,15 +40,28 @@ def checked(
     session: Session,
     names: Sequence[str],
     texts: Mapping[Path, bytes] = NO_TEXTS,
-    registry: Registry | None = None,
 ) -> Checked:
     """Loads and checks modules and all that they import. Their files may not be replaced by an output from here on.
 
     What can be read of a module is checked even where a declaration of it cannot, so that one look shows the faults
-    of both kinds. `texts` stand for the contents of files. `registry` is filled with what the modules declare.
+    of both kinds. `texts` stand for the contents of files.
     """
+    return typed(session, readable(session, names, texts))
+
+
+def readable(
+    session: Session, names: Sequence[str], texts: Mapping[Path, bytes] = NO_TEXTS
+) -> tuple[LoadedModule, ...]:
+    """What can be read of modules and of all that they import; what is at fault is reported."""
     modules = load_readable(session.roots, names, session.diagnostics, texts)
     session.inputs.update(module.path for module in modules)
+    return modules
+
+
+def typed(
+    session: Session, modules: tuple[LoadedModule, ...], registry: Registry | None = None
+) -> Checked:
+    """Modules with their types, ready to be evaluated. `registry` is filled with what the modules declare."""
     program = check_readable(session, modules, registry)
     planner = Planner()
     files = FileAccess.of_modules({module.name: module.path for module in modules})
@@ -82,16 +95,24 @@ def check_readable(
 def check(session: Session, names: Sequence[str], texts: Mapping[Path, bytes] = NO_TEXTS) -> None:
     """Everything a build would refuse before its target is known; remembered if there is nothing to say."""
     if not texts and check_edited(session, names):
+        require_no_errors(session)
         return
     registry = Registry()
-    work = checked(session, names, texts, registry)
-    for name in names:
-        work.evaluator.check_module(name)
+    modules = readable(session, names, texts)
+    try:
+        work = typed(session, modules, registry)
+    except Refused:
+        if modules and not texts:
+            files = FileAccess.of_modules({module.name: module.path for module in modules})
+            keep(session, names, modules, registry, files, set())
+        raise
+    settled = {name for name in names if work.evaluator.check_module(name)}
+    if not texts:
+        if not session.diagnostics.items:
+            found = {module.name: (module.path, module.digest) for module in modules}
+            remember(session.cache, session.roots, names, found, work.files)
+        keep(session, names, modules, registry, work.files, settled)
     require_no_errors(session)
-    if not session.diagnostics.items and not texts:
-        modules = {module.name: (module.path, module.digest) for module in work.modules}
-        remember(session.cache, session.roots, names, modules, work.files)
-        keep(session, names, work.modules, work.program, registry, work.files)
 
 
 def prove(session: Session, work: Checked) -> None:

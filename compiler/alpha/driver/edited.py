@@ -1,17 +1,24 @@
 """A check of a large package after an edit, by what is known of the modules that have not changed.
 
 A module is checked again if its file has changed, or the interface of one that it imports; interfaces do not hold
-bodies or places. What stands alone in it is evaluated again if any module has changed that its evaluation can reach.
-All of it must find nothing: with the first thing to say the whole check is made, whose words are the same as ever.
+bodies or places. So is one of which something was said. What stands alone in it is evaluated again if any module has
+changed that its evaluation can reach. What is said comes in the order in which the whole check says it: of reading, of
+imports, of types, of evaluation. Whatever is rarer than that leaves the whole check to be made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 from alpha.base.digest import sha256
-from alpha.check.imports import check_imports
+from alpha.base.record import fields, replace
+from alpha.base.regular import read_regular
+from alpha.base.span import Source, Span
+from alpha.check.imports import check_imports_of, face
 from alpha.check.interfaces import (
+    ELSEWHERE,
     Lazy,
     Stored,
     lazy_registry,
@@ -25,8 +32,7 @@ from alpha.check.modules import PRELUDE, LoadedModule
 from alpha.check.program import check as check_program
 from alpha.check.source_roots import Found
 from alpha.core import term
-from alpha.diagnostics.diagnostic import Diagnostics, Refused
-from alpha.driver import units
+from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
 from alpha.driver.planning import Planner
 from alpha.driver.session import Session
 from alpha.driver.units import (
@@ -38,29 +44,35 @@ from alpha.driver.units import (
     keep_index,
     keep_unit,
     key_of,
-    only,
     reach_of,
     read_index,
+    sources_of,
+    types_of,
+    worthwhile,
 )
 from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess, FileFault
-from alpha.evaluate.program import Index
+from alpha.evaluate.program import BUILTIN_ARITIES, Index
 from alpha.syntax import tree
 from alpha.syntax.parse import read_module
 from alpha.syntax.source import read_source
 
 
 def check_edited(session: Session, names: Sequence[str]) -> bool:
-    """Whether a check of `names` finds nothing, by what is known of the modules that have not changed.
+    """Whether `names` could be checked by what is known of the modules that have not changed.
 
-    False if that cannot be said; then the whole check has to be made.
+    What there is to say is reported, as the whole check would. False if that cannot be done; then nothing is, and the
+    whole check has to be made.
     """
-    if not units.worthwhile(len(names)):
+    if not worthwhile(len(names)):
         return False
     try:
-        return _Again(session, names).run()
+        said = _Again(session, names).run()
     except (Unusable, Refused):
         return False
+    for diagnostic in said:
+        session.diagnostics.report(diagnostic)
+    return True
 
 
 class _Again:
@@ -72,43 +84,61 @@ class _Again:
         self._known = read_index(session, names)
         self._paths: dict[str, Found] = {}
         self._data: dict[str, bytes] = {}
+        self._digests: dict[str, str] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
+        self._sources: dict[str, Source] = {}
         self._trees: dict[str, tree.Module] = {}
+        self._partial: set[str] = set()
         self._units: dict[str, Unit] = {}
         self._stored: dict[str, Stored] = {}
         self._cores: dict[str, term.Module] = {}
         self._budgets: dict[str, int | None] = {}
         self._diagnostics = Diagnostics()
+        self._registry = lazy_registry(self._bring)
+        self._offered: set[str] = set()
+        """Modules that are as they were and not in the registry yet."""
+        self._tables: dict[str, Lazy[Any]] = {
+            part.name: Lazy(self._bring_core) for part in fields(Index)
+        }
+        self._indexed: set[str] = set()
+        self._homes = Homes(())
 
-    def run(self) -> bool:
+    def run(self) -> list[Diagnostic]:
+        """What the check has to say. Raises Unusable or Refused where the whole check has to be made."""
         order = self._order()
-        homes = self._homes = Homes(order)
+        self._homes = Homes(order)
         self._require_files()
         self._refuse_layers(order)
-        self._registry = lazy_registry(self._bring)
+        self._check_imports(order)
         checked = []
-        self._offered: set[str] = set()
         for name in order:
-            found, data = self._paths[name], self._data[name]
-            digest, before = sha256(data), self._known.units.get(name)
-            key = key_of(name, found.root.label, digest, self._imports[name], self._units)
-            if before is not None and before.key == key:
+            before = self._known.units.get(name)
+            label = self._paths[name].root.label
+            key = key_of(name, label, self._digests[name], self._imports[name], self._units)
+            if before is not None and before.key == key and before.quiet:
                 self._units[name] = before
                 self._offered.add(name)
                 continue
-            self._check(name, key, homes)
+            self._check(name, key)
             checked.append(name)
         for name in PRELUDE:
             self._bring(name)
-        unsettled = self._unsettled(order, checked)
-        if not unsettled and self._known.units.keys() == self._units.keys():
-            return True
-        files = self._evaluate(order, unsettled)
+        self._settle_again(order)
+        files = FileAccess.of_modules({name: self._paths[name].file for name in order})
+        if not self._diagnostics.errors:
+            self._evaluate(files)
+        items = self._diagnostics.items
+        if any(span.source is ELSEWHERE for item in items for span in _spans(item)):
+            raise Unusable
+        if files.faults or self._units == self._known.units:
+            return items
         for name in checked:
-            keep_unit(self._session, self._units[name].key, self._cores[name], self._stored[name])
+            unit = self._units[name]
+            if unit.quiet:
+                keep_unit(self._session, unit.key, self._cores[name], self._stored[name])
         known = Known(self._units, self._known.files, self._known.locks)
         keep_index(self._session, self._names, known, files)
-        return True
+        return items
 
     # ---- what there is -------------------------------------------------------------------------------------------
 
@@ -133,16 +163,17 @@ class _Again:
         return list(done)
 
     def _waiting(self, name: str) -> list[str]:
-        found = only(self._session, name)
+        found = self._session.roots.only(name)
         if found is None:
             raise Unusable
         try:
-            data = found.file.read_bytes()
+            data = read_regular(found.file)
         except OSError:
             raise Unusable from None
-        self._paths[name], self._data[name] = found, data
+        digest = sha256(data)
+        self._paths[name], self._data[name], self._digests[name] = found, data, digest
         before = self._known.units.get(name)
-        if before is not None and before.digest == sha256(data):
+        if before is not None and before.digest == digest and before.quiet:
             self._imports[name] = before.imports
         else:
             module = self._tree(name)
@@ -154,11 +185,21 @@ class _Again:
             self._imports[name] = tuple(dict.fromkeys(dotted))
         return list(reversed(self._imports[name]))
 
+    def _source(self, name: str) -> Source:
+        if name not in self._sources:
+            self._sources[name] = read_source(self._data[name], self._paths[name].shown)
+        return self._sources[name]
+
     def _tree(self, name: str) -> tree.Module:
         if name not in self._trees:
-            parsed = read_module(read_source(self._data[name], self._paths[name].shown))
-            if parsed.module is None or parsed.faults or parsed.module.name != name:
+            parsed = read_module(self._source(name))
+            if parsed.module is None or parsed.module.name != name:
                 raise Unusable
+            for fault in parsed.faults:
+                self._diagnostics.report(fault)
+                self._partial.add(name)
+            for unread in parsed.unread:
+                self._diagnostics.unread.setdefault(unread, parsed.faults[0])
             self._trees[name] = parsed.module
         return self._trees[name]
 
@@ -186,33 +227,61 @@ class _Again:
 
     # ---- checking ------------------------------------------------------------------------------------------------
 
-    def _check(self, name: str, key: str, homes: Homes) -> None:
+    def _check_imports(self, order: Sequence[str]) -> None:
+        """What imports ask for, where that or what they ask it of may have changed."""
+        read = list(self._trees)
+        faces = {name: face(self._trees[name]) for name in read}
+        self._faces = faces
+        known = self._known.units
+        other = {name for name in read if name not in known or known[name].face != faces[name]}
+        for name in order:
+            if name not in faces and not other.intersection(self._imports[name]):
+                continue
+            module = self._tree(name)
+            trees = {each: self._tree(each) for each in self._imports[name]}
+            root = self._paths[name].root
+            own = (root.own or not root.shipped) and name not in self._partial
+            for diagnostic in check_imports_of(module, trees, own):
+                reported = self._diagnostics.report(diagnostic)
+                if diagnostic.code == "E0109" and diagnostic.span is not None:
+                    unread = self._diagnostics.unread
+                    unread.setdefault(diagnostic.span.text, reported.diagnostic)
+
+    def _check(self, name: str, key: str) -> None:
         found, imports = self._paths[name], self._imports[name]
         module = self._tree(name)
-        trees = {name: module, **{each: self._tree(each) for each in imports}}
-        own = {name} if found.root.own or not found.root.shipped else set()
-        digest = sha256(self._data[name])
-        if any(
-            d.span is None or d.span.source is module.span.source for d in check_imports(trees, own)
-        ):
-            raise Unusable
+        source = self._source(name)
         loaded = LoadedModule(
-            name, module.span.source, module, found.file, imports, digest, found.root.shipped
+            name, source, module, found.file, imports, self._digests[name], found.root.shipped
         )
-        (core,) = check_program((loaded,), self._diagnostics, self._registry).modules
-        if self._diagnostics.items:
-            raise Unusable
-        stored = store(core, self._registry, owned(self._registry))
-        self._cores[name], self._stored[name] = core, stored
-        interface = interface_of(name, stored, homes, self._units)
-        self._units[name] = Unit(found.root.label, digest, imports, key, interface, ())
+        core = None
+        with suppress(Refused):
+            (core,) = check_program((loaded,), self._diagnostics, self._registry).modules
+        stored = store(name, source, core, self._registry, owned(self._registry))
+        self._stored[name] = stored
+        if core is not None:
+            self._cores[name] = core
+        quiet = name in self._registry.quiet and not stored.faulty
+        quiet = quiet and source not in sources_of(self._diagnostics.items)
+        shown = self._faces.get(name) or face(module)
+        interface = interface_of(name, stored, self._homes, self._units)
+        self._units[name] = Unit(
+            found.root.label,
+            self._digests[name],
+            imports,
+            key,
+            interface,
+            shown,
+            quiet,
+            types_of(name, stored, self._homes, self._units),
+        )
 
     def _bring(self, symbol: str) -> None:
         """Puts the module of a symbol into the registry."""
         name = self._homes.of(symbol)
         if name in self._offered:
             self._offered.discard(name)
-            restore(name, self._unit(name).interface, self._registry)
+            restore(name, self._unit(name).interface, self._registry, self._source(name))
 
     def _unit(self, name: str) -> Stored:
         if name not in self._stored:
@@ -224,55 +293,57 @@ class _Again:
 
     # ---- evaluating ----------------------------------------------------------------------------------------------
 
-    def _unsettled(self, order: Sequence[str], checked: Sequence[str]) -> list[str]:
-        """The modules whose own has to be evaluated again; fills in what their evaluation can reach."""
-        changed = {
-            name
-            for name in order
-            if name not in self._known.units or self._known.units[name].key != self._units[name].key
-        }
-        found = []
+    def _settle_again(self, order: Sequence[str]) -> None:
+        """Notes the modules whose own has to be evaluated again."""
+        known = self._known.units
+        changed = {n for n in order if n not in known or known[n].key != self._units[n].key}
         for name in order:
-            if name in changed or changed.intersection(self._units[name].reach):
-                unit = self._units[name]
-                reach = reach_of(name, self._homes, self._unit)
-                self._units[name] = Unit(
-                    unit.root, unit.digest, unit.imports, unit.key, unit.interface, reach
-                )
-                found.append(name)
-        return found
+            before, unit = known.get(name), self._units[name]
+            settled = before is not None and before.settled and name not in changed
+            if settled and before is not None and not changed.intersection(before.reach):
+                unit = replace(unit, settled=True, reach=before.reach)
+            else:
+                unit = replace(unit, settled=False, reach=())
+            if unit != self._units[name]:
+                self._units[name] = unit
 
-    def _evaluate(self, order: Sequence[str], names: Sequence[str]) -> FileAccess:
-        files = FileAccess.of_modules({name: self._paths[name].file for name in order})
-        self._brought: set[str] = set()
-        arities = {"Some": 1, "Ok": 1, "Err": 1, "None": 0, "True": 0, "False": 0}
-        self._index = Index(
-            Lazy(self._bring_core), Lazy(self._bring_core), Lazy(self._bring_core),
-            Lazy(self._bring_core), Lazy(self._bring_core),
-        )  # fmt: skip
-        self._index.arities.update(arities)  # type: ignore[attr-defined]
+    def _evaluate(self, files: FileAccess) -> None:
+        waiting = [name for name in self._names if not self._units[name].settled]
+        if not waiting:
+            return
+        self._tables["arities"].update(BUILTIN_ARITIES)
         for name in PRELUDE:
             self._bring_core(name)
         evaluator = Evaluator(
-            self._index, files=files, diagnostics=self._diagnostics, demands=Planner().demands
+            Index(**self._tables),
+            files=files,
+            diagnostics=self._diagnostics,
+            demands=Planner().demands,
         )
-        for name in names:
-            if name in self._names:
-                evaluator.check_module(name)
-        if self._diagnostics.items or files.faults:
-            raise Unusable
-        return files
+        for name in waiting:
+            if evaluator.check_module(name):
+                reach = reach_of(name, self._homes, self._unit)
+                self._units[name] = replace(self._units[name], settled=True, reach=reach)
 
     def _bring_core(self, symbol: str) -> None:
         """Puts the core of the module of a symbol into the index."""
         name = self._homes.of(symbol)
-        if not name or name in self._brought:
+        if not name or name in self._indexed:
             return
-        self._brought.add(name)
+        self._indexed.add(name)
         core = self._cores.get(name)
         if core is None:
-            stored = self._unit(name)
-            core = module_of(name, self._imports[name], self._budgets[name], stored.declarations)
-        one = Index.of(term.Program((core,)))
-        for part in ("modules", "declarations", "types", "arities", "home"):
-            getattr(self._index, part).update(getattr(one, part))
+            declarations = self._unit(name).declarations
+            core = module_of(
+                name, self._imports[name], self._budgets[name], declarations, self._source(name)
+            )
+        index = Index.of(term.Program((core,)))
+        for part, table in self._tables.items():
+            table.update(getattr(index, part))
+
+
+def _spans(diagnostic: Diagnostic) -> Iterator[Span]:
+    if diagnostic.span is not None:
+        yield diagnostic.span
+    yield from (label.span for label in diagnostic.labels)
+    yield from (fix.span for fix in diagnostic.fixes)

@@ -1,28 +1,24 @@
 """What is known of each module of a large package, kept from one check to the next.
 
-One entry of the cache, the index, lists the modules of the last whole answer; each module has an entry with its
-interface and its core, read when it is needed. An entry is only ever found by the digest of everything it was made
-from, so nothing that other processes do can make an answer wrong.
+One entry of the cache, the index, lists the modules of the last answer; each module of which nothing was said has an
+entry with its interface and its core, read when it is needed. An entry is only ever found by the digest of everything
+it was made from, so nothing that other processes do can make an answer wrong.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from alpha.base.digest import sha256, sha256_text
-from alpha.base.record import field, record
-from alpha.check.interfaces import (
-    Stored,
-    owned,
-    pack,
-    store,
-)
+from alpha.base.record import field, fields, record
+from alpha.base.span import Source
+from alpha.check.imports import face
+from alpha.check.interfaces import Stored, owned, pack, store
 from alpha.check.modules import PRELUDE, LoadedModule
 from alpha.check.scope import Registry
-from alpha.check.source_roots import Found
 from alpha.core import term
+from alpha.diagnostics.diagnostic import Diagnostic
 from alpha.driver.identity import fingerprint
 from alpha.driver.remembered import places_of
 from alpha.driver.session import Session
@@ -38,14 +34,16 @@ def worthwhile(modules: int) -> bool:
 
 
 class Unusable(Exception):
-    """The whole check has to be made: something is new of a kind that is not followed here, or there is a fault."""
+    """The whole check has to be made: something is new, or at fault, of a kind that is not followed here."""
 
 
 @record
 class Unit:
-    """A module without a fault. `key` stands for everything its check depended on, `interface` for what others see.
+    """A checked module. `key` stands for everything its check depended on, `interface` for what others see of it,
+    `face` for what their imports do, `types` for each type that it declares with all that this is made of.
 
-    `reach` are the modules that its evaluation may read. `root` is the label of its source root.
+    `quiet` says that nothing was said of it when it was read and checked, and nothing withheld. `settled` says that its
+    evaluation found nothing, reading at most the modules in `reach`. `root` is the label of its source root.
     """
 
     root: str
@@ -53,12 +51,16 @@ class Unit:
     imports: tuple[str, ...]
     key: str
     interface: str
-    reach: tuple[str, ...]
+    face: str
+    quiet: bool
+    types: tuple[tuple[str, str], ...] = ()
+    settled: bool = False
+    reach: tuple[str, ...] = ()
 
 
 @record(frozen=False)
 class Known:
-    """The modules of the last check without anything to say, and the files that evaluation read."""
+    """The modules of the last check, and the files that evaluation read."""
 
     units: dict[str, Unit]
     files: list[tuple[str, str, str]] = field(default_factory=list)
@@ -69,40 +71,60 @@ def keep(
     session: Session,
     names: Sequence[str],
     modules: Sequence[LoadedModule],
-    program: term.Program,
     registry: Registry,
     files: FileAccess,
+    settled: Set[str],
 ) -> None:
-    """Keeps what a whole check without anything to say has found."""
+    """Keeps what a whole check has found. `settled` are the modules whose evaluation found nothing."""
     if not worthwhile(len(modules)) or files.faults:
         return
     labels = {}
     for module in modules:
-        found = only(session, module.name)
+        found = session.roots.only(module.name)
         if found is None or found.file != module.path:
             return
         labels[module.name] = found.root.label
     symbols = owned(registry)
-    stored = {module.name: store(module, registry, symbols) for module in program.modules}
+    quiet = registry.quiet
+    stored = {
+        m.name: store(m.name, m.source, quiet.get(m.name), registry, symbols) for m in modules
+    }
     homes = Homes(stored)
     known = Known({})
-    for module, core in zip(modules, program.modules, strict=True):
-        one = stored[module.name]
-        key = key_of(module.name, labels[module.name], module.digest, module.imports, known.units)
-        interface = interface_of(module.name, one, homes, known.units)
-        reach = reach_of(module.name, homes, lambda name: stored[name])
-        known.units[module.name] = Unit(
-            labels[module.name], module.digest, module.imports, key, interface, reach
+    told = sources_of(session.diagnostics.items)
+    for module in modules:
+        name, one = module.name, stored[module.name]
+        key = key_of(name, labels[name], module.digest, module.imports, known.units)
+        done = name in quiet and name in settled
+        known.units[name] = Unit(
+            labels[name],
+            module.digest,
+            module.imports,
+            key,
+            interface_of(name, one, homes, known.units),
+            face(module.tree),
+            name in quiet and not one.faulty and module.source not in told,
+            types_of(name, one, homes, known.units),
+            done,
+            reach_of(name, homes, lambda name: stored[name]) if done else (),
         )
-        keep_unit(session, key, core, one)
+        if known.units[name].quiet:
+            keep_unit(session, key, quiet[name], one)
     keep_index(session, names, known, files)
 
 
+def sources_of(diagnostics: Iterable[Diagnostic]) -> set[Source]:
+    """The sources that diagnostics are about."""
+    return {each.span.source for each in diagnostics if each.span is not None}
+
+
 def keep_unit(session: Session, key: str, core: term.Module, stored: Stored) -> None:
+    """Keeps one module under the key that `key_of` gives it."""
     session.cache.keep("unit", key, payload=pack(stored, core.budget))
 
 
 def keep_index(session: Session, names: Sequence[str], known: Known, files: FileAccess) -> None:
+    """Keeps the list of all modules, with the files and locks that were read, now or for an earlier answer."""
     module_of_root = {files.roots[name]: name for name in known.units}
     read = {(module_of_root[root], each.path): each.digest for root, each in files.all_reads()}
     read |= {(module, path): digest for module, path, digest in known.files}
@@ -110,7 +132,7 @@ def keep_index(session: Session, names: Sequence[str], known: Known, files: File
     payload = json.dumps(
         {
             "units": {
-                name: [u.root, u.digest, u.imports, u.key, u.interface, u.reach]
+                name: [getattr(u, part.name) for part in fields(Unit)]
                 for name, u in known.units.items()
             },
             "files": [[*where, digest] for where, digest in read.items()],
@@ -129,15 +151,55 @@ def _index_key(session: Session, names: Sequence[str]) -> tuple[str, ...]:
 def key_of(
     name: str, root: str, digest: str, imports: Sequence[str], units: Mapping[str, Unit]
 ) -> str:
+    """The digest of everything that the check of a module depends on: its text, and the interfaces it sees."""
     seen = [units[each].interface for each in (*PRELUDE, *imports) if each in units]
     return sha256_text("\n".join((fingerprint(), name, root, digest, *seen)))
 
 
 def interface_of(name: str, stored: Stored, homes: Homes, units: Mapping[str, Unit]) -> str:
-    """The digest of an interface and of those that it mentions: a type is what it is declared as elsewhere."""
-    others = sorted({homes.of(text) for text in stored.mentioned} - {"", name, *PRELUDE})
-    parts = [units[other].interface for other in others if other in units]
-    return sha256_text("\n".join((sha256(stored.interface), *parts)))
+    """The digest of an interface and of the types that it mentions, which are what they are declared as elsewhere."""
+    parts = _declared_elsewhere(name, stored.mentioned, homes, units)
+    return sha256_text("\n".join((sha256(stored.interface[0]), *parts)))
+
+
+def types_of(
+    name: str, stored: Stored, homes: Homes, units: Mapping[str, Unit]
+) -> tuple[tuple[str, str], ...]:
+    """The digest of each declared type and of all that it is made of, here and elsewhere."""
+    found = []
+    for start in sorted(stored.types):
+        waiting, parts, elsewhere = [start], {start: ""}, set[str]()
+        while waiting:
+            each = waiting.pop()
+            parts[each], mentioned = stored.types[each]
+            elsewhere |= mentioned
+            for text in mentioned:
+                short = _short(text, name) if homes.of(text) == name else ""
+                if short in stored.types and short not in parts:
+                    parts[short] = ""
+                    waiting.append(short)
+        lines = [*map(" ".join, sorted(parts.items()))]
+        lines += _declared_elsewhere(name, elsewhere, homes, units)
+        found.append((start, sha256_text("\n".join(lines))[:32]))
+    return tuple(found)
+
+
+def _declared_elsewhere(
+    name: str, mentioned: Iterable[str], homes: Homes, units: Mapping[str, Unit]
+) -> list[str]:
+    lines = set()
+    for text in mentioned:
+        home = homes.of(text)
+        if home not in ("", name, *PRELUDE) and home in units:
+            short = _short(text, home)
+            digest = next((digest for each, digest in units[home].types if each == short), "")
+            lines.add(f"{home} {short} {digest}")
+    return sorted(lines)
+
+
+def _short(symbol: str, module: str) -> str:
+    """The name of a declaration in its module, of the symbol of a part of it."""
+    return symbol[len(module) + 1 :].partition(".")[0]
 
 
 class Homes:
@@ -148,6 +210,7 @@ class Homes:
         self._found: dict[str, str] = {}
 
     def of(self, symbol: str) -> str:
+        """The name of the module, empty where the symbol belongs to none."""
         found = self._found.get(symbol)
         if found is None:
             found = symbol
@@ -157,8 +220,11 @@ class Homes:
         return found
 
 
-def reach_of(name: str, homes: Homes, stored: Any) -> tuple[str, ...]:
-    """The modules of everything that the evaluation of a module's own can get to by references."""
+def reach_of(name: str, homes: Homes, stored: Callable[[str], Stored]) -> tuple[str, ...]:
+    """The modules of everything that the evaluation of a module's own can get to by references, but for the prelude's.
+
+    `stored` gives a module by its name.
+    """
     waiting = list(stored(name).evaluated)
     seen = set(waiting)
     modules = {name}
@@ -180,19 +246,16 @@ def reach_of(name: str, homes: Homes, stored: Any) -> tuple[str, ...]:
 
 
 def read_index(session: Session, names: Sequence[str]) -> Known:
+    """What `keep_index` has kept. Raises Unusable where there is nothing."""
     payload = session.cache.find(*_index_key(session, names))
     if payload is None:
         raise Unusable
     found = json.loads(payload)
     units = {
-        name: Unit(root, digest, tuple(imports), key, interface, tuple(reach))
-        for name, (root, digest, imports, key, interface, reach) in found["units"].items()
+        name: Unit(  # type: ignore[call-arg]
+            root, digest, tuple(imports), *digests, tuple(map(tuple, types)), settled, tuple(reach)
+        )
+        for name, (root, digest, imports, *digests, types, settled, reach) in found["units"].items()
     }
     files = [(module, path, digest) for module, path, digest in found["files"]]
     return Known(units, files, [(module, digest) for module, digest in found["locks"]])
-
-
-def only(session: Session, name: str) -> Found | None:
-    """The file of a module; None unless there is exactly one."""
-    candidates = session.roots.candidates(name)
-    return candidates[0] if len(candidates) == 1 else None

@@ -119,11 +119,12 @@ class Evaluator:
             entries["device"].span,
         )
 
-    def prove(self, module: str) -> None:
-        """Evaluate the proofs of a module. A false one is reported as P0001, a `rejects` without its code as P0002."""
-        for proof in self._machine.index.modules[module].proofs:
-            if proof.kind != TEST:
-                self.settle(proof)
+    def prove(self, module: str) -> bool:
+        """Evaluate the proofs of a module. A false one is reported as P0001, a `rejects` without its code as P0002.
+        Whether all hold."""
+        proofs = self._machine.index.modules[module].proofs
+        held = [self.settle(proof)[0] for proof in proofs if proof.kind != TEST]
+        return all(held)
 
     def settle(self, proof: core.Proof) -> tuple[bool, int]:
         """Evaluate a proof or rejection: whether it holds, and the steps that took. What is wrong is reported."""
@@ -143,22 +144,24 @@ class Evaluator:
         self._report(lambda: made.append(make_test(self._machine, proof)))
         return made[0] if made else None
 
-    def check_module(self, name: str) -> None:
+    def check_module(self, name: str) -> bool:
         """Evaluate everything that stands alone: definitions without parameters, learners, profiles, policies, proofs,
-        pairings. Faults are reported; the rest is evaluated all the same."""
+        pairings. Faults are reported; the rest is evaluated all the same. Whether there was none."""
         module = self._machine.index.modules[name]
+        held = True
         for definition in module.definitions:
             if not definition.scheme.variables and definition.value is not None:
-                self._report(partial(self._definition, definition))
+                held &= self._report(partial(self._definition, definition))
         for learner in module.learners:
-            self._report(partial(self._learner, learner.symbol))
+            held &= self._report(partial(self._learner, learner.symbol))
         for profile in module.profiles:
-            self._report(partial(self.profile, profile.symbol))
+            held &= self._report(partial(self.profile, profile.symbol))
         for policy in module.policies:
-            self._report(partial(self.system, policy.symbol))
-        self.prove(name)
+            held &= self._report(partial(self.system, policy.symbol))
+        held &= self.prove(name)
         for pairing in module.pairings:
-            self._report(partial(self.pairing, pairing.symbol))
+            held &= self._report(partial(self.pairing, pairing.symbol))
+        return held
 
     # ---- parts ---------------------------------------------------------------------------------------------------
 
