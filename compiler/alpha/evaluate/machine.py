@@ -143,8 +143,9 @@ class Machine:
         self.place = Place(self.account(module), owner, staging or Staging())
         try:
             start()
-            while len(self._work) > base:
-                self._work.pop()()
+            work = self._work
+            while len(work) > base:
+                work.pop()()
             return self._values.pop()
         except Exhausted as fault:
             raise Refused(errors.exhausted(fault, span)) from None
@@ -188,7 +189,8 @@ class Machine:
         return self._values[-1]
 
     def step(self, count: int = 1) -> None:
-        self.place.account.step(self.place.owner, count)
+        place = self.place
+        place.account.step(place.owner, count)
 
     def allocate(self, size: int) -> None:
         self.place.account.allocate(size)
@@ -226,27 +228,33 @@ class Machine:
             function = function.function
         if not isinstance(function, FUNCTIONS):
             raise TypeError(f"{type(function).__name__} is no function")
-        arity = function.arity
-        if len(arguments) < arity:
-            self.give(Partial(function, arguments), budget.compound(len(arguments) + 1))
+        arity, count = function.arity, len(arguments)
+        if count < arity:
+            self.give(Partial(function, arguments), budget.compound(count + 1))
             return
-        if len(arguments) > arity:
+        if count > arity:
             self._work.append(partial(self._apply_rest, arguments[arity:], span))
             arguments = arguments[:arity]
-        self.step()
+        place = self.place
+        place.account.step(place.owner)
         if isinstance(function, Operation):
             done = self.operations[function.name].run(self, function, arguments, span)
-            if isinstance(done, GeneratorType):
-                self.drive(done, span)
+            if type(done) is GeneratorType:
+                self._advance(done, span, None)
             else:
                 self._values.append(done)  # type: ignore[arg-type]
         elif isinstance(function, Closure):
             names: dict[str, Value] = {}
-            for pattern, value in zip(function.term.parameters, arguments, strict=True):
-                take(pattern, value, names)
-            self.allocate(budget.compound(len(names)))
-            self.enter(function.owner, span)
-            self.push(function.term.body, function.scope.bound(names))
+            term = function.term
+            for pattern, value in zip(term.parameters, arguments, strict=True):
+                if type(pattern) is core.Bind:
+                    names[pattern.name] = value
+                else:
+                    take(pattern, value, names)
+            place.account.allocate(budget.compound(len(names)))
+            if function.owner != place.owner:
+                self.enter(function.owner, span)
+            self.push(term.body, function.scope.bound(names))
         elif isinstance(function, ConstructorFunction):
             self.give(Variant(function.constructor, arguments), budget.compound(arity))
         else:
@@ -270,8 +278,7 @@ class Machine:
             self._values.append(done.value)
             return
         self._work.append(partial(self._resume, steps, span))
-        match request:
-            case Call(function, arguments):
-                self.apply(function, arguments, span)
-            case Force(term, scope):
-                self.push(term, scope)
+        if isinstance(request, Call):
+            self.apply(request.function, request.arguments, span)
+        else:
+            self.push(request.term, request.scope)

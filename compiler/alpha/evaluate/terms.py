@@ -132,8 +132,29 @@ def _lambda(machine: Machine, term: core.Term, scope: Here) -> None:
 
 def _apply(machine: Machine, term: core.Term, scope: Here) -> None:
     assert isinstance(term, core.Apply)
+    known = _known(machine, term, scope) if machine.watched is None else None
+    if known is not None:
+        machine.apply(known[0], tuple(known[1:]), term.span)
+        return
     machine.later(partial(_applied, machine, len(term.arguments), term.span))
     machine.push_all((term.function, *term.arguments), scope)
+
+
+def _known(machine: Machine, term: core.Apply, scope: Here) -> list[Value] | None:
+    """The function and its arguments where nothing has to be done for them: most applications are of that kind."""
+    found: list[Value] = []
+    operations = machine.plain_operations
+    for each in (term.function, *term.arguments):
+        if isinstance(each, core.Local):
+            value = scope.find(each.name)
+            if isinstance(value, General):
+                return None
+            found.append(value)
+        elif id(each) in operations:
+            found.append(operations[id(each)][1])
+        else:
+            return None
+    return found
 
 
 def _applied(machine: Machine, count: int, span: Span) -> None:
