@@ -1,7 +1,8 @@
 """Which values a list of patterns leaves out, and which patterns add nothing.
 
 The usefulness algorithm of Maranget, *Warnings for pattern matching* (JFP 17, 2007): a row of patterns is useful
-behind a matrix of rows if some row of values fits it and none of the rows before.
+behind a matrix of rows if some row of values fits it and none of the rows before. The rows of a matrix are kept by what
+they look at first, so that a match of many arms takes time that grows with them.
 """
 
 from __future__ import annotations
@@ -20,18 +21,20 @@ _SHOWN = 3
 
 def missing(registry: Registry, patterns: Sequence[term.Pattern]) -> list[str]:
     """Up to three patterns, as source, of values that no pattern fits."""
-    rows = [(_simple(p),) for p in patterns]
-    return [_text(row[0], 0) for row in _left_out(registry, rows, 1)[:_SHOWN]]
+    matrix = _Matrix()
+    for pattern in patterns:
+        matrix.add((_simple(pattern),))
+    return [_text(row[0], 0) for row in _left_out(registry, matrix, 1)[:_SHOWN]]
 
 
 def unreachable(registry: Registry, patterns: Sequence[term.Pattern]) -> list[int]:
     """The places of patterns that fit nothing the earlier ones leave."""
-    rows: list[Row] = []
+    matrix = _Matrix()
     found: list[int] = []
     for place, item in enumerate(patterns):
         row: Row = (_simple(item),)
-        if _useful(registry, rows, row):
-            rows.append(row)
+        if _useful(registry, matrix, row):
+            matrix.add(row)
         else:
             found.append(place)
     return found
@@ -64,27 +67,43 @@ def _parts(item: term.Pattern) -> Row:
     return ()
 
 
-def _specialise(rows: Sequence[Row], head: Head) -> list[Row]:
-    """The rows that fit values with this head, with the head's parts in front."""
-    found: list[Row] = []
-    for first, *rest in rows:
-        if first is None:
-            found.append((*([None] * head[2]), *rest))
-        elif _head(first) == head:
-            found.append((*_parts(first), *rest))
-    return found
+class _Matrix:
+    """Rows of one width. Those behind a head, and those behind none, are matrices of their own, made when asked for."""
+
+    def __init__(self) -> None:
+        self.empty = True
+        self.by_head: dict[Head, list[Row]] = {}
+        self._open: list[Row] = []
+        self._inner: dict[Head | None, _Matrix] = {}
+        self._taken: dict[Head | None, tuple[int, int]] = {}
+
+    def add(self, row: Row) -> None:
+        self.empty = False
+        if not row:
+            return
+        if row[0] is None:
+            self._open.append(row)
+        else:
+            self.by_head.setdefault(_head(row[0]), []).append(row)
+
+    def behind(self, head: Head | None) -> _Matrix:
+        """What is left of the rows that fit values with this head, its parts in front; for None, with any other."""
+        inner = self._inner.setdefault(head, _Matrix())
+        named, opened = self._taken.get(head, (0, 0))
+        rows = self.by_head.get(head, []) if head is not None else []
+        for row in rows[named:]:
+            assert row[0] is not None
+            inner.add((*_parts(row[0]), *row[1:]))
+        parts = (None,) * (head[2] if head is not None else 0)
+        for row in self._open[opened:]:
+            inner.add((*parts, *row[1:]))
+        self._taken[head] = len(rows), len(self._open)
+        return inner
 
 
-def _default(rows: Sequence[Row]) -> list[Row]:
-    return [tuple(rest) for first, *rest in rows if first is None]
-
-
-def _heads(registry: Registry, rows: Sequence[Row]) -> tuple[list[Head], bool]:
+def _heads(registry: Registry, matrix: _Matrix) -> tuple[list[Head], bool]:
     """The heads of the first column, and all heads of its type if they are finitely many."""
-    seen: list[Head] = []
-    for row in rows:
-        if row[0] is not None and _head(row[0]) not in seen:
-            seen.append(_head(row[0]))
+    seen = list(matrix.by_head)
     if not seen or seen[0][0] == "literal":
         return seen, False
     if seen[0][0] == "tuple":
@@ -96,38 +115,35 @@ def _heads(registry: Registry, rows: Sequence[Row]) -> tuple[list[Head], bool]:
     return every, len(seen) == len(every)
 
 
-def _useful(registry: Registry, rows: Sequence[Row], row: Row) -> bool:
+def _useful(registry: Registry, matrix: _Matrix, row: Row) -> bool:
     if not row:
-        return not rows
+        return matrix.empty
     first, *rest = row
     if first is not None:
-        head = _head(first)
-        return _useful(registry, _specialise(rows, head), (*_parts(first), *rest))
-    heads, complete = _heads(registry, rows)
+        return _useful(registry, matrix.behind(_head(first)), (*_parts(first), *rest))
+    heads, complete = _heads(registry, matrix)
     if complete:
         return any(
-            _useful(registry, _specialise(rows, head), (*([None] * head[2]), *rest))
-            for head in heads
+            _useful(registry, matrix.behind(head), (*([None] * head[2]), *rest)) for head in heads
         )
-    return _useful(registry, _default(rows), tuple(rest))
+    return _useful(registry, matrix.behind(None), tuple(rest))
 
 
-def _left_out(registry: Registry, rows: Sequence[Row], width: int) -> list[Row]:
-    """Rows of patterns for what `rows` leave out; at most a few."""
+def _left_out(registry: Registry, matrix: _Matrix, width: int) -> list[Row]:
+    """Rows of patterns for what the rows of a matrix leave out; at most a few."""
     if width == 0:
-        return [] if rows else [()]
-    heads, complete = _heads(registry, rows)
+        return [()] if matrix.empty else []
+    heads, complete = _heads(registry, matrix)
     found: list[Row] = []
     if complete:
         for head in heads:
-            for row in _left_out(registry, _specialise(rows, head), head[2] + width - 1):
+            for row in _left_out(registry, matrix.behind(head), head[2] + width - 1):
                 found.append((_build(head, row[: head[2]]), *row[head[2] :]))
                 if len(found) >= _SHOWN:
                     return found
         return found
-    seen = [_head(row[0]) for row in rows if row[0] is not None]
-    absent = [h for h in heads if h not in seen]
-    for row in _left_out(registry, _default(rows), width - 1):
+    absent = [head for head in heads if head not in matrix.by_head]
+    for row in _left_out(registry, matrix.behind(None), width - 1):
         if absent:
             found.extend((_build(h, (None,) * h[2]), *row) for h in absent)
         else:
