@@ -14,6 +14,7 @@ import pytest
 
 from alpha.cli import main
 from alpha.cli.commands import GROUPS, SUMMARIES, load
+from alpha.cli.crash import report
 from alpha.diagnostics.pages import load_page
 
 ALPHA = [sys.executable, "-m", "alpha"]
@@ -206,3 +207,20 @@ def test_thousands_of_errors_are_reported_in_reasonable_time(tmp_path: Path) -> 
     done = alpha("check", cwd=tmp_path)
     assert done.returncode == 1 and "4000 errors" in done.stderr
     assert time.monotonic() - begin < 25
+
+
+def test_a_path_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"A\xff.alpha")
+    odd.write_text("module A\n")
+    for command in ("check", "fix", "prove", "test"):
+        done = alpha(command, str(odd))
+        assert (done.returncode, "E0107" in done.stderr) == (1, True), done.stderr
+
+
+def test_a_reproducer_is_saved_whatever_the_arguments_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    report(ValueError(), ["check", os.fsdecode(b"A\xff.alpha")])
+    assert "A reproducer is saved" in capsys.readouterr().err
+    assert "A\\udcff.alpha" in next((tmp_path / "alpha" / "crashes").iterdir()).read_text("utf-8")

@@ -267,3 +267,14 @@ def test_the_version_of_the_binding_is_the_installed_one() -> None:
     from importlib.metadata import version
 
     assert identity.llvmlite_version() == version("llvmlite")
+
+
+def test_a_folder_whose_name_is_no_text_is_checked_and_remembered(
+    package: Path, works: Callable[[Path], bool]
+) -> None:
+    odd = package.with_name(os.fsdecode(b"na\xffme"))
+    package.rename(odd)
+    assert works(odd)
+    assert not works(odd)
+    (odd / "Part.alpha").write_text(PART.replace("1", "2"))
+    assert works(odd)

@@ -11,4 +11,4 @@ def sha256(data: bytes) -> str:
 
 def sha256_text(text: str) -> str:
     """The digest of the UTF-8 form of `text`."""
-    return sha256(text.encode("utf-8"))
+    return sha256(text.encode("utf-8", "surrogatepass"))

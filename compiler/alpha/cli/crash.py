@@ -60,7 +60,7 @@ def _save(text: str) -> Path | None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / name
-            path.write_text(text, "utf-8")
+            path.write_text(text, "utf-8", "backslashreplace")
         except OSError:
             continue
         return path

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from alpha.base.digest import sha256
+from alpha.base.digest import sha256, sha256_text
 from alpha.base.record import record
 
 _HEAD = 65
@@ -39,7 +39,7 @@ class Cache:
         return _read(self._entry(key))
 
     def _entry(self, key: tuple[str, ...]) -> Path:
-        return self.folder / sha256("\0".join(key).encode())
+        return self.folder / sha256_text("\0".join(key))
 
 
 def user_cache(environment: Mapping[str, str]) -> Path:

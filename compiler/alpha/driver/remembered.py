@@ -30,7 +30,7 @@ def is_known(cache: Cache, roots: SourceRoots, names: Sequence[str]) -> bool:
     entry = cache.find(*_key(roots, names))
     if entry is None:
         return False
-    lines = [line.split(_SEPARATOR) for line in entry.decode().splitlines()]
+    lines = [line.split(_SEPARATOR) for line in entry.decode("utf-8", "surrogatepass").splitlines()]
     paths = {}
     for kind, digest, name, root in lines:
         if kind == "module":
@@ -77,7 +77,7 @@ def remember(
     if any(_SEPARATOR in part or len(part.splitlines()) > 1 for line in lines for part in line):
         return
     text = "\n".join(_SEPARATOR.join(line) for line in lines)
-    cache.keep(*_key(roots, names), payload=text.encode())
+    cache.keep(*_key(roots, names), payload=text.encode("utf-8", "surrogatepass"))
 
 
 def _key(roots: SourceRoots, names: Sequence[str]) -> tuple[str, ...]:
