@@ -24,6 +24,7 @@ def _dims(line: str, count: int) -> str:
 
 
 BOMBS = {
+    "one unknown name a great many times": ("E0101", "x = " + "y'" * 30_000 + "\n"),
     "lists that double": (
         "E0502",
         "f : List Int\nf = fold [1] (fn items n -> items ++ items) (range 0 60)\n",

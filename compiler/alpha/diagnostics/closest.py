@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Fix
@@ -15,6 +16,12 @@ _CLEARLY = 0.05
 
 def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """At most `count` names, the closest first; of two that differ in case alone, the one that begins like `name`."""
+    return list(_closest(name, tuple(known), count))
+
+
+@lru_cache(maxsize=128)
+def _closest(name: str, known: tuple[str, ...], count: int) -> tuple[str, ...]:
+    """A text may use one unknown name a hundred thousand times, and no answer takes longer than to read the text."""
     from difflib import get_close_matches  # most commands find every name
 
     by_folded: dict[str, str] = {}
@@ -23,7 +30,7 @@ def closest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
         if old is None or old[:1].isupper() is not name[:1].isupper():
             by_folded[candidate.casefold()] = candidate
     found = get_close_matches(name.casefold(), sorted(by_folded), n=count, cutoff=_CUTOFF)
-    return [by_folded[folded] for folded in found]
+    return tuple([by_folded[folded] for folded in found])
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
