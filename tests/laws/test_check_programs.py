@@ -224,6 +224,7 @@ WRONG = {
     "size zero": ("f : Tensor f32 [0] -> Int\nf x = 1", "E0503"),
     "mutual recursion": ("f : Int -> Int\nf n = g n\n\ng : Int -> Int\ng n = f n", "E0501"),
     "recursion without signature": ("f n = f n", "E0501"),
+    "hiding that looks like recursion": ("f n =\n  let g = n\n  g + 1\n\ng n = f n", "E0104"),
     "recursion of a model": (
         "model M [n] =\n  param w : Tensor f32 [n] = zeros\n\n  f : Tensor f32 [n] -> Tensor f32 [n]\n  f x = g x\n\n  g : Tensor f32 [n] -> Tensor f32 [n]\n  g x = f x",
         "E0501",

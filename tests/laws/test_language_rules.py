@@ -172,6 +172,17 @@ class TestLearners:
         more = "  weight = 2.0\n\n  count = batch\n\n  metric m net b = weight * loss net b * toFloat count"
         assert found(learner(more)) == []
 
+    def test_a_local_name_like_that_of_another_entry_makes_no_circle(self) -> None:
+        more = """
+  weight net (b : Batch [batch]) =
+    let m x = x * 2
+    m (sum b.y)
+
+  metric m net b = weight net b + loss net b
+"""
+        assert found(learner(more)) == []
+        assert found(learner(more.replace("let m x", "let other x"))) == ["E0501"]
+
     def test_the_free_dimension_is_one_and_the_same(self) -> None:
         more = """
   half net (b : Batch [batch]) = loss net { x = b.x[: 1, :], y = b.y[: 1] }
@@ -189,6 +200,8 @@ class TestOptimizers:
             ("  double : Tensor f32 s -> Tensor f32 s\n  double p = p + v", []),
             ("  double : Tensor f32 s -> Tensor f32 s\n  double x = x > x", ["E0401"]),
             ("  double : Tensor f32 s -> Tensor f32 s\n  double x = double x", ["E0501"]),
+            ("  other double = double + 1\n\n  double x = other (x + x) - 1", []),
+            ("  other x = double x\n\n  double x = other (x + x)", ["E0501"]),
             ("  double x = maximum 0.0 x\n\n  slot v = ones", ["E0104"]),
             ("  double x = maximum 0.0 x\n\n  other : f32", ["E0108"]),
             ("  double x = maximum 0.0 x\n\n  update : Int", ["E0710"]),

@@ -50,6 +50,20 @@ def components(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return found
 
 
+def in_order(
+    graph: Mapping[str, Iterable[str]], surely: Mapping[str, Iterable[str]]
+) -> list[list[str]]:
+    """The components of `graph`; what only goes in a circle by edges that `surely` lacks is taken apart."""
+    found: list[list[str]] = []
+    for component in components(graph):
+        if is_circle(component, graph):
+            inside = {name: [o for o in surely[name] if o in component] for name in component}
+            found += components(inside)
+        else:
+            found.append(component)
+    return found
+
+
 def is_circle(component: Sequence[str], graph: Mapping[str, Iterable[str]]) -> bool:
     return len(component) > 1 or component[0] in set(graph[component[0]])
 

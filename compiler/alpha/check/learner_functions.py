@@ -5,7 +5,7 @@ from __future__ import annotations
 from alpha.base.dtype import Dtype
 from alpha.check import errors_declarations, errors_names
 from alpha.check.context import Context
-from alpha.check.cycles import circle, components, is_circle
+from alpha.check.cycles import circle, in_order, is_circle
 from alpha.check.definitions import (
     Signed,
     check_signed,
@@ -18,7 +18,7 @@ from alpha.check.expressions import abstraction
 from alpha.check.finish import close, finish
 from alpha.check.generalise import generalise
 from alpha.check.learning import FORMS, Learning, Part
-from alpha.check.references import mentioned
+from alpha.check.references import mentioned, surely_mentioned
 from alpha.check.scope import RecordEntity, Value
 from alpha.check.solver import F32, KEY
 from alpha.core import term
@@ -30,9 +30,10 @@ from alpha.syntax import tree
 def check_functions(learning: Learning) -> None:
     parts = {n: p for n, p in learning.parts.items() if n not in ("model", "optimizer")}
     graph = {n: [m for m in mentioned(p.body) if m in parts] for n, p in parts.items()}
-    for component in components(graph):
-        if is_circle(component, graph):
-            path = circle(component, graph)
+    surely = {n: [m for m in surely_mentioned(p) if m in parts] for n, p in parts.items()}
+    for component in in_order(graph, surely):
+        if is_circle(component, surely):
+            path = circle(component, surely)
             labels = tuple(Label(parts[n].name.span, "part of the circle") for n in path[1:])
             span = parts[path[0]].name.span
             reported = learning.work.report(errors_names.recursion(span, path, labels))

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from alpha.base.record import record
 from alpha.check import errors_names
 from alpha.check.context import Context
-from alpha.check.cycles import circle, components, is_circle
+from alpha.check.cycles import circle, in_order, is_circle
 from alpha.check.definitions import check_signed, enter_signature, read_signature
 from alpha.check.entries import LocalFunction, Variable
 from alpha.check.expressions import Made, let_
 from alpha.check.module_scope import Work
-from alpha.check.references import mentioned
+from alpha.check.references import mentioned, surely_mentioned
 from alpha.core import term
 from alpha.core.types import Scheme
 from alpha.diagnostics.diagnostic import Label
@@ -34,9 +34,13 @@ class Helpers:
             for name, define in self.defines.items()
         }
         made: list[Made] = []
-        for component in components(graph):
-            if is_circle(component, graph):
-                path = circle(component, graph)
+        surely = {
+            name: [other for other in surely_mentioned(define) if other in self.defines]
+            for name, define in self.defines.items()
+        }
+        for component in in_order(graph, surely):
+            if is_circle(component, surely):
+                path = circle(component, surely)
                 places = [self.defines[name].name.span for name in path]
                 labels = tuple(Label(place, "part of the circle") for place in places[1:])
                 reported = cx.report(errors_names.recursion(places[0], path, labels))

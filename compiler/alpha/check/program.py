@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from alpha.check import errors_declarations, errors_names
 from alpha.check.calls_cycle import refuse_recursion
-from alpha.check.cycles import circle, components
+from alpha.check.cycles import circle, in_order, is_circle
 from alpha.check.declared_types import declare_types
 from alpha.check.definitions import (
     Signed,
@@ -26,7 +26,7 @@ from alpha.check.module_scope import Work, builtin_scope, open_module
 from alpha.check.modules import LoadedModule
 from alpha.check.optimizers import check_optimizer, declare_optimizer
 from alpha.check.policies import check_pairings, check_policy
-from alpha.check.references import mentioned
+from alpha.check.references import mentioned, surely_mentioned
 from alpha.check.scope import Registry, Value
 from alpha.check.solver import BOOL
 from alpha.check.type_reader import TypeReader, Variables
@@ -220,10 +220,11 @@ def _definitions(work: Work, signatures: dict[str, Signed], values: dict[str, Va
         if isinstance(item, tree.Define):
             defines.setdefault(item.name.text, item)
     graph = {name: list(mentioned(item.body)) for name, item in defines.items()}
-    for component in components(graph):
+    surely = {name: list(surely_mentioned(item)) for name, item in defines.items()}
+    for component in in_order(graph, surely):
         unsigned = [name for name in component if name not in signatures]
-        if unsigned and (len(component) > 1 or component[0] in graph[component[0]]):
-            _refuse_circle(work, component, graph, defines, values)
+        if unsigned and is_circle(component, surely):
+            _refuse_circle(work, component, surely, defines, values)
             continue
         for name in component:
             try:

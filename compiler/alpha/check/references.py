@@ -47,6 +47,17 @@ def mentioned(root: tree.Node) -> dict[str, Span]:
     return found
 
 
+def surely_mentioned(root: tree.Node) -> dict[str, Span]:
+    """As `mentioned`, without the names that a pattern or a `let` inside the tree gives a meaning of its own."""
+    own: set[str] = set()
+    for node in nodes(root):
+        if isinstance(node, tree.PVar):
+            own.add(node.name)
+        elif isinstance(node, tree.PAnnotated | tree.LetFn):
+            own.add(node.name.text)
+    return {name: span for name, span in mentioned(root).items() if name not in own}
+
+
 def type_names(root: tree.Node) -> dict[str, Span]:
     """Names of types without a module in front, with one place of each."""
     found: dict[str, Span] = {}
