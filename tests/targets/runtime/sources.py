@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from alpha.evaluate.system import System
 from packages import open_package
 from semantics import train
 from semantics.data import read_examples, read_weights
+from targets.runtime.building import alpha
 
 PAIRS = """\
 module Pairs.Run
@@ -101,8 +101,7 @@ class Package:
         return run
 
     def build(self, *options: str) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "alpha", "build", self.name, *options, "-o", "program"]
-        return subprocess.run(command, cwd=self.folder, capture_output=True, check=False)
+        return alpha(self.folder, "build", self.name, *options, "-o", "program")
 
     def run(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(

@@ -6,29 +6,24 @@ import io
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy
 import pytest
 
-from alpha import __version__
-from alpha.evaluate.describe import describe
 from laws import coppelius
 from packages import open_package
-from requirements import require_tool
+from targets.runtime.building import (
+    AARCH64,
+    TARGETS,
+    assert_follows_curve,
+    assert_trains_to,
+    built,
+    reference_checkpoint,
+)
 
-ROOT = Path(__file__).parents[3]
-POLICY = f"{coppelius.NAME}.Run.baseline"
-
-
-def built(folder: Path, target: str = "x86_64-linux") -> Path:
-    program = folder / target
-    command = [sys.executable, "-m", "alpha", "build", coppelius.NAME, "--direct"]
-    options = ["--target", target, "-o", str(program)]
-    subprocess.run([*command, *options], cwd=folder, check=True, capture_output=True)
-    return program
+STEPS = coppelius.SMALL.steps
 
 
 @pytest.fixture(scope="module")
@@ -38,47 +33,25 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reference(small: Path) -> bytes:
-    """The checkpoint that `python -m semantics` writes."""
-    evaluator, _ = open_package(small, f"{coppelius.NAME}.Run")
-    described = small / "own.json"
-    described.write_text(json.dumps(describe(evaluator.system(POLICY))), "utf-8")
-    command = [sys.executable, "-m", "semantics", described, small]
-    options = ["--steps", str(coppelius.SMALL.steps), "--alpha", __version__]
-    last = small / "last.safetensors"
-    subprocess.run(
-        [*command, *options, "-o", last], cwd=ROOT / "reference", check=True, capture_output=True
-    )
-    return last.read_bytes()
+    return reference_checkpoint(small, coppelius.NAME, STEPS, small, small)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["x86_64-linux", "aarch64-linux"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_built_language_model_trains_like_the_reference(
     small: Path, reference: bytes, tmp_path: Path, target: str
 ) -> None:
-    emulator = [] if target.startswith("x86") else [require_tool("qemu-aarch64-static")]
-    program = built(small, target)
-    for threads in ("2",) if emulator else ("1", "2"):
-        command = [*emulator, str(program), "train", "--threads", threads, "--data", str(small)]
-        subprocess.run(
-            [*command, "--checkpoint", str(tmp_path / threads)], check=True, capture_output=True
-        )
-        last = tmp_path / threads / f"step-{coppelius.SMALL.steps:08d}.safetensors"
-        assert last.read_bytes() == reference
+    program = built(small, coppelius.NAME, tmp_path / "own", target)
+    threads = ("2",) if target == AARCH64 else ("1", "2")
+    assert_trains_to(reference, program, target, STEPS, threads, small)
 
 
 @pytest.mark.slow
 def test_the_losses_follow_the_curve_of_torch(tmp_path: Path) -> None:
-    """`tests/curves/coppelius_torch.py` re-derives the recorded curve from the same weights, batches and masks."""
-    record = ROOT / "tests/curves/coppelius_torch.json"
-    recorded = json.loads(record.read_text("utf-8"))["losses"]
-    program = built(coppelius.write(tmp_path, coppelius.CURVE))
+    package = coppelius.write(tmp_path, coppelius.CURVE)
+    program = built(package, coppelius.NAME, tmp_path / "own")
     subprocess.run([program, "train"], cwd=tmp_path, check=True, capture_output=True)
-    lines = (tmp_path / "runs" / "own" / "metrics.jsonl").read_text("utf-8").splitlines()
-    losses = [event["loss"] for event in map(json.loads, lines) if event.keys() == {"step", "loss"}]
-    assert len(losses) == len(recorded)
-    for step, (found, expected) in enumerate(zip(losses, recorded, strict=True), 1):
-        assert found == pytest.approx(expected, rel=1e-3), f"step {step}"
+    assert_follows_curve(tmp_path / "runs" / "own" / "metrics.jsonl", "coppelius")
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +81,7 @@ def test_a_large_model_is_checked_at_once(large: Path) -> None:
 @pytest.mark.slow
 def test_the_memory_of_a_large_model_is_what_its_plan_says(large: Path) -> None:
     """The arena of the report is the largest part of what the process takes, and nothing else grows with the model."""
-    program = built(large)
+    program = built(large, coppelius.NAME, large / "own")
     report = json.loads(program.with_suffix(".report.json").read_text("utf-8"))
     (planned,) = [row["needed"] for row in report["rows"] if row["name"] == "memory-bytes"]
     with subprocess.Popen([program, "train"], cwd=large, stdout=subprocess.DEVNULL) as process:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 from packages import ROWS, TINY, write_package
+from targets.runtime.building import built
+
+
+def trained(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """A run of the package `Tiny` with another text."""
+    assert text != TINY
+    write_package(folder, {"Tiny.Run": text}, {"Tiny/rows.csv": ROWS})
+    program = built(folder, "Tiny", folder / "tiny")
+    return subprocess.run([program, "train"], cwd=folder, capture_output=True, text=True)
 
 
 def test_a_replay_names_the_region_in_the_middle_of_a_launch(tmp_path: Path) -> None:
     broken = TINY.replace("constant 0.1", "constant 1e30")
-    assert broken != TINY
-    write_package(tmp_path, {"Tiny.Run": broken}, {"Tiny/rows.csv": ROWS})
-    command = [sys.executable, "-m", "alpha", "build", "Tiny", "--direct", "-o", "tiny"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    done = subprocess.run(["./tiny", "train"], cwd=tmp_path, capture_output=True, text=True)
+    done = trained(tmp_path, broken)
     assert done.returncode == 5
     assert "error[R0504]" in done.stderr
     line = 1 + broken[: broken.index("mean[batch] (e * e)")].count("\n")
@@ -26,11 +30,7 @@ def test_a_replay_names_the_turn_of_a_loop(tmp_path: Path) -> None:
     """Errors between 0.03 and 6, times 10^4, overflow when they are squared for the fourth time."""
     squares = "iterate 6 (fn v -> v * v) (e * 10_000.0)"
     broken = TINY.replace("mean[batch] (e * e)", f"mean[batch] ({squares})")
-    assert broken != TINY
-    write_package(tmp_path, {"Tiny.Run": broken}, {"Tiny/rows.csv": ROWS})
-    command = [sys.executable, "-m", "alpha", "build", "Tiny", "--direct", "-o", "tiny"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    done = subprocess.run(["./tiny", "train"], cwd=tmp_path, capture_output=True, text=True)
+    done = trained(tmp_path, broken)
     assert done.returncode == 5
     line = 1 + broken[: broken.index(squares)].count("\n")
     column = 1 + broken.splitlines()[line - 1].index("v * v")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import numpy
 import pytest
 
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
+from targets.runtime.building import alpha
 from targets.runtime.sources import PAIRS, Package, corpus, reference_checkpoint
 
 FILE = "Pairs/start.safetensors"
@@ -124,8 +123,7 @@ class TestBuild:
         made = package(tmp_path, safetensors(arrays()))
         (tmp_path / "alpha.lock").unlink()
         assert fault(made).code == "E0902"
-        lock = [sys.executable, "-m", "alpha", "lock"]
-        subprocess.run(lock, cwd=tmp_path, check=True, capture_output=True)
+        assert alpha(tmp_path, "lock").returncode == 0
         assert FILE in (tmp_path / "alpha.lock").read_text()
         (tmp_path / FILE).unlink()
         assert fault(package_again(made)).code == "E0901"
