@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -105,6 +106,16 @@ def test_a_sink_that_fails_warns_once_and_stops_nothing(build: Build) -> None:
         path.unlink()
     done = program("train")
     assert done.returncode == 0 and done.stderr.count(b"warning") == 1
+
+
+@pytest.mark.parametrize("name", [NAME, "metrics.jsonl"])
+def test_a_pipe_that_nobody_reads_is_not_waited_for(build: Build, name: str) -> None:
+    program = build("board", tiny_system(sinks=SINKS))
+    program.runs.mkdir(parents=True)
+    os.mkfifo(program.runs / name)
+    done = program("train")
+    assert (done.returncode, done.stderr.count(b"warning")) == (0, 1)
+    assert program.checkpoint(40).exists()
 
 
 def test_without_the_sink_there_is_no_event_file(tiny: Program) -> None:
