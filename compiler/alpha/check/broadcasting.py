@@ -11,7 +11,7 @@ from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import errors_shapes, errors_types
 from alpha.check.context import Context
-from alpha.check.conversions import cast_of, repeat_of, wider_of
+from alpha.check.conversions import cast_of, repeat_of, repeated, wider_of
 from alpha.check.entries import Refuse
 from alpha.check.solver import Mismatch
 from alpha.check.unify import Unifier
@@ -122,7 +122,7 @@ def _join(
     for place in range(1, count + 1):
         one, two = left.axes[-place], right.axes[-place]
         good = (
-            cx.unify_dims(one, two, span, labels, _stretch(span, labels, place, (left, right)))
+            cx.unify_dims(one, two, span, labels, _stretch(cx, span, labels, place, (left, right)))
             and good
         )
     if not good:
@@ -133,13 +133,35 @@ def _join(
 
 
 def _stretch(
-    span: Span, labels: tuple[Label, ...], place: int, shapes: tuple[Shape, Shape]
+    cx: Context, span: Span, labels: tuple[Label, ...], place: int, shapes: tuple[Shape, Shape]
 ) -> Refuse:
     def refuse(left: Dim, right: Dim, answer: Answer) -> Diagnostic | None:
         if 1 in (left.value, right.value):
             thin, wanted = (0, right) if left.value == 1 else (1, left)
             fixes = repeat_of(labels[thin].span, shapes[thin], place, wanted)
             return errors_shapes.stretch(span, wanted, labels, place, fixes)
-        return None
+        lost = _lost_axis(*(cx.solver.known_shape(shape) for shape in shapes))
+        if lost is None:
+            return None
+        thin, axis, size = lost
+        fixes = repeated(labels[thin].span, axis, cx.shower.dim(size))
+        return errors_shapes.lost_axis(
+            span, left, right, labels, fixes, decided=answer is Answer.NO
+        )
 
     return refuse
+
+
+def _lost_axis(left: Shape, right: Shape) -> tuple[int, int, Dim] | None:
+    """Which operand is the other without one inner axis, as a reduction leaves it; the axis from the end; its size."""
+    if left.lead is not None or right.lead is not None:
+        return None
+    thin = 0 if len(left.axes) < len(right.axes) else 1
+    few, many = (left.axes, right.axes) if thin == 0 else (right.axes, left.axes)
+    if len(few) + 1 != len(many):
+        return None
+    for place in range(1, len(many)):
+        at = len(many) - place
+        if many[:at] + many[at + 1 :] == few:
+            return thin, -place, many[at]
+    return None

@@ -17,6 +17,7 @@ from alpha.check.entries import (
     OwnParameter,
     Variable,
 )
+from alpha.check.foreign import camel, hint
 from alpha.check.later import LATER
 from alpha.check.library_names import exposing
 from alpha.check.operations import FORMS, ORDINARY_DTYPES, SPECIAL
@@ -46,10 +47,14 @@ def variable(cx: Context, node: tree.Written) -> term.Term:
         return cx.refuse(node.span, errors_names.dtype_as_value(node.span, node.name))
     if node.name in LATER:
         return cx.refuse(node.span, not_yet(f"`{node.name}`", node.span))
+    foreign = hint(node.name)
+    if foreign:
+        return cx.refuse(node.span, errors_names.foreign(node.span, node.name, foreign))
     known = [*cx.locals, *cx.scope.value_names(), *SPECIAL, *FORMS]
+    name = node.name if "_" not in node.name or camel(node.name) in known else camel(node.name)
     return cx.refuse(
         node.span,
-        errors_names.unknown(node.span, node.name, "value", known, exposing(node.name)),
+        errors_names.unknown(node.span, node.name, "value", known, exposing(name), name),
     )
 
 

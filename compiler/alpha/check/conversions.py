@@ -42,6 +42,15 @@ def repeat_of(operand: Span, shape: Shape, place: int, size: Dim) -> tuple[Fix, 
     return (Fix("repeat the axis", operand, text),)
 
 
+def repeated(operand: Span, axis: int, size: Dim) -> tuple[Fix, ...]:
+    """The edit that gives `operand` the axis back which a reduction took."""
+    if "\n" in operand.text:
+        return ()
+    many = str(size) if str(size).isalnum() else f"({size})"
+    text = f"(repeat[{axis}] {many} {_tight(operand.text)})"
+    return (Fix("repeat along the axis", operand, text),)
+
+
 def nearest(written: str, dtype: Dtype) -> str:
     """The value of a float dtype that is nearest to a whole number, as it would be written; "" if there is none."""
     form = _FORMATS.get(dtype)

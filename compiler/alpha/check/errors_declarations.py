@@ -61,12 +61,13 @@ def unknown_entry(span: Span, what: str, entry: str, known: Sequence[str]) -> Di
     )
 
 
-def entry_parameters(span: Span, what: str, entry: str, form: str) -> Diagnostic:
+def entry_parameters(span: Span, what: str, entry: str, form: str, hint: str = "") -> Diagnostic:
     return Diagnostic(
         "E0710",
         f"the entry `{entry}` of {_article(what)} is not written like this",
         span,
         cause=f"its form is `{form}`",
+        hints=(hint,) if hint else (),
     )
 
 

@@ -10,11 +10,21 @@ from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity
 
 
 def unknown(
-    span: Span, name: str, what: str, known: Iterable[str], exposing: Sequence[str] = ()
+    span: Span,
+    name: str,
+    what: str,
+    known: Iterable[str],
+    exposing: Sequence[str] = (),
+    there: str = "",
 ) -> Diagnostic:
-    """`exposing` are modules from which the name could be imported; they are likelier than a slip of the hand."""
+    """`exposing` are modules from which the name could be imported; they are likelier than a slip of the hand.
+
+    `there` is how they spell it, if it differs.
+    """
+    there = there or name
     known = [] if exposing else [n for n in known if n != name]
-    imports = tuple(f"`{module}` has it: `import {module} ({name})`" for module in exposing)
+    it = "it" if there == name else f"`{there}`"
+    imports = tuple(f"`{module}` has {it}: `import {module} ({there})`" for module in exposing)
     return Diagnostic(
         "E0101",
         f"nothing named `{name}` is in scope here",
@@ -22,6 +32,17 @@ def unknown(
         cause=f"`{name}` is used as {_article(what)}, and no definition, import or prelude name of that kind has it",
         hints=imports or guesses(name, known),
         fixes=closest_written(span, name, known),
+    )
+
+
+def foreign(span: Span, name: str, hint: str) -> Diagnostic:
+    """A name from another language or framework; `hint` is how it is said here."""
+    return Diagnostic(
+        "E0101",
+        f"nothing named `{name}` is in scope here",
+        span,
+        cause=f"no definition, import or prelude name is called `{name}`",
+        hints=(hint,),
     )
 
 

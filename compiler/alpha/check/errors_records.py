@@ -87,6 +87,17 @@ def no_field(span: Span, name: str, owner: str, known: Sequence[str]) -> Diagnos
     )
 
 
+def tensor_field(span: Span, name: str, owner: str, hint: str) -> Diagnostic:
+    """`hint` says what to write instead, if that is known."""
+    return Diagnostic(
+        "E0305",
+        f"`{owner}` has no `{name}`",
+        span,
+        cause="a tensor has no fields",
+        hints=(hint,) if hint else (),
+    )
+
+
 def unknown_record(span: Span, name: str, records: Sequence[str]) -> Diagnostic:
     having = (
         f"records with a field `{name}`: {_listed(records)}"

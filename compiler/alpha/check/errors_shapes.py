@@ -37,13 +37,21 @@ def inner_sizes(span: Span, left: Dim, right: Dim, labels: Labels, vector: bool)
     )
 
 
-def ranks(span: Span, left: str, right: str, labels: Labels) -> Diagnostic:
+ALL_ELEMENTS = (
+    "a comparison of tensors is a tensor; in a `test`, `max (abs (a - b)) == 0.0` is one answer",
+)
+
+
+def ranks(
+    span: Span, left: str, right: str, labels: Labels, hints: tuple[str, ...] = ()
+) -> Diagnostic:
     return Diagnostic(
         "E0413",
         f"the shapes have different numbers of axes: `{left}` and `{right}`",
         span,
         labels,
         "shapes are matched axis by axis from the right",
+        hints,
     )
 
 
@@ -70,6 +78,26 @@ def undecided(span: Span, left: Dim, right: Dim, labels: Labels) -> Diagnostic:
         labels,
         "they are equal for some sizes and different for others",
         hints,
+    )
+
+
+def lost_axis(
+    span: Span, left: Dim, right: Dim, labels: Labels, fixes: tuple[Fix, ...], *, decided: bool
+) -> Diagnostic:
+    """One operand is the other without an axis, as `keepdims` would keep it."""
+    message = (
+        f"the sizes differ: {left} and {right}"
+        if decided
+        else f"cannot decide whether `{left}` equals `{right}`"
+    )
+    return Diagnostic(
+        "E0412" if decided else "E0415",
+        message,
+        span,
+        labels,
+        "shapes are matched axis by axis from the right, and broadcasting only adds leading axes",
+        () if fixes else ("`repeat[k] n x` gives `x` the axis `k` back",),
+        fixes,
     )
 
 

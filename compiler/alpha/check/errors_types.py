@@ -11,6 +11,10 @@ from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 Labels = tuple[Label, ...]
 
 
+_NUMBERS = ("a number", "a whole number", "f32")
+_CONSTANT = "a rate that stays is `constant 0.1` of `Alpha.Schedule`"
+
+
 def differ(span: Span, found: str, expected: str, labels: Labels, detail: str = "") -> Diagnostic:
     return Diagnostic(
         "E0301",
@@ -18,6 +22,7 @@ def differ(span: Span, found: str, expected: str, labels: Labels, detail: str = 
         span,
         labels,
         detail or "nothing is converted silently",
+        (_CONSTANT,) if expected == "u32 -> f32" and found in _NUMBERS else (),
     )
 
 
@@ -155,11 +160,19 @@ def units(span: Span, left: str, right: str, labels: Labels = ()) -> Diagnostic:
     )
 
 
+_FLOATS = ("f32", "f64", "bf16", "f16", "a number")
+
+
 def operator(
     span: Span, sign: str, left: str, right: str | None, allowed: str, labels: Labels
 ) -> Diagnostic:
     what = f"`{left}` and `{right}`" if right is not None else f"`{left}`"
-    return Diagnostic("E0301", f"`{sign}` is not defined for {what}", span, labels, allowed)
+    mixed = "Int" in (left, right) and any(
+        side is not None and (side in _FLOATS or side.startswith("Tensor "))
+        for side in (left, right)
+    )
+    hints = ("`toFloat n` is the `f32` nearest to a whole number",) if mixed else ()
+    return Diagnostic("E0301", f"`{sign}` is not defined for {what}", span, labels, allowed, hints)
 
 
 def dtypes(
@@ -171,9 +184,23 @@ def dtypes(
         span,
         labels,
         "nothing is converted silently",
-        () if fixes else ("`cast` converts a tensor to another dtype: `cast f32 x`",),
+        () if fixes else (_dtype_hint(left, right),),
         fixes,
     )
+
+
+_ELSEWHERE = {
+    "float32": "f32", "float": "f32", "float64": "f64", "double": "f64", "float16": "f16", "half": "f16",
+    "bfloat16": "bf16", "int": "i32", "int32": "i32", "int64": "i64", "long": "i64", "uint8": "u8", "byte": "u8",
+    "uint32": "u32", "boolean": "bool",
+}  # fmt: skip
+
+
+def _dtype_hint(left: str, right: str) -> str:
+    for name in (left, right):
+        if name in _ELSEWHERE:
+            return f"`{name}` is a variable for any dtype; the dtype is called `{_ELSEWHERE[name]}`"
+    return "`cast` converts a tensor to another dtype: `cast f32 x`"
 
 
 def literal(span: Span, written: str, dtype: str, nearest: str = "") -> Diagnostic:

@@ -136,8 +136,10 @@ def _batch(learning: Learning, loss: Part) -> bool:
     count = len(loss.parameters)
     last = loss.parameters[-1] if loss.parameters else None
     if count not in (2, 3) or not isinstance(last, tree.PAnnotated):
+        form = FORMS["loss"] if count != 3 else FORMS["loss"].replace("net (", "net key (")
+        hint = "the type of the batch says what the data must give" if count in (2, 3) else ""
         work.report(
-            errors_declarations.entry_parameters(loss.name.span, "learner", "loss", FORMS["loss"])
+            errors_declarations.entry_parameters(loss.name.span, "learner", "loss", form, hint)
         )
         return False
     learning.keyed = count == 3

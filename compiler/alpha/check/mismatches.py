@@ -42,7 +42,9 @@ def mismatch_diagnostic(
     if code == "E0413":
         assert isinstance(left, Shape) and isinstance(right, Shape)
         texts = shower.shape(left), shower.shape(right)
-        return errors_shapes.ranks(span, *texts, (*whole, *labels))
+        compared = found_text.startswith("Tensor bool ") and not right.axes
+        hints = errors_shapes.ALL_ELEMENTS if compared else ()
+        return errors_shapes.ranks(span, *texts, (*whole, *labels), hints)
     if code == "E0401":
         fixes = (
             cast_of(span, right, argument=True)

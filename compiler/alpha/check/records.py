@@ -10,11 +10,13 @@ from alpha.check.builtin import POLICY_FIELDS
 from alpha.check.calls import module_of, use, use_constructor, use_value
 from alpha.check.context import Context
 from alpha.check.entries import Blame, Hole, Waiting
+from alpha.check.foreign import member_hint
+from alpha.check.operations import FORMS, SPECIAL
 from alpha.check.scope import ModuleScope, RecordEntity
 from alpha.core import term
 from alpha.core.substitute import in_type
 from alpha.core.type_text import arrow
-from alpha.core.types import Function, Named, TupleType, Type, TypeArgument
+from alpha.core.types import Function, Named, Tensor, TupleType, Type, TypeArgument
 from alpha.syntax import tree
 
 # ---- making ----------------------------------------------------------------------------------------------------------
@@ -226,6 +228,9 @@ def member(cx: Context, value: term.Term, item: Type, field: tree.Name, span: Sp
             return term.Select(value, name, span=span, type=POLICY_FIELDS[name])
         if item.name == "Optimizer" and name == "apply":
             return _apply_optimizer(cx, value, span)
+    if isinstance(item, Tensor):
+        said = member_hint(name, (*cx.scope.value_names(), *SPECIAL, *FORMS))
+        return cx.refuse(span, errors_records.tensor_field(field.span, name, cx.show(item), said))
     diagnostic = errors_records.no_field(field.span, name, cx.show(item), _members(cx, item))
     return cx.refuse(span, diagnostic)
 

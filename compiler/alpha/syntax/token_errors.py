@@ -21,6 +21,8 @@ _OPERANDS = frozenset({
 })  # fmt: skip
 _DEFINING = frozenset({"_EQUAL", "_COLON"})
 _DEFINES = re.compile(r" *(?:=(?!=)|:)")
+_AXIS_WORDS = frozenset({"axis", "dim", "axes", "keepdims", "keepdim"})
+_DEFINE_WORDS = frozenset({"def", "fun", "func", "function", "class", "const", "var", "from"})
 _MIDDLES = frozenset({
     "if", "then", "else", "match", "with", "fn", "and", "or", "not", "einsum", "let", "where",
 })  # fmt: skip
@@ -129,6 +131,12 @@ def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: S
     ):
         hint = f"`{previous.text}` begins a declaration or an item here; a definition needs another name"
         return message, cause, (hint,), ()
+    if token.kind == "_EQUAL" and previous is not None and previous.text in _AXIS_WORDS:
+        return message, cause, ("an axis stands in tight brackets: `sum[1] x`, `mean[-1] x`",), ()
+    if token.kind == "_EQUAL" and previous is not None and _begins_line(previous, place):
+        at = Span(place.source, previous.start, previous.start)
+        hint = "inside a definition, another one is written `let x = ...`"
+        return message, cause, (hint,), (Fix("define it with `let`", at, "let "),)
     if token.kind == "_EQUAL" and wanted & _OPERATORS:
         fix = Fix("compare with `==`", place, "==")
         hints = (
@@ -136,8 +144,18 @@ def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: S
             "inside a definition, another one is written `let x = ...`",
         )
         return message, cause, hints, (fix,)
+    if token.text == "*" and previous is not None and previous.text == "*":
+        return message, cause, ("a power is written `x ^ 2`",), ()
+    if token.kind == "_COLON" and previous is not None and previous.text == ":":
+        return message, cause, ("a slice is `x[a:b]` and takes every place: it has no step",), ()
+    if (word := place.source.line(place.line).split(" ", 1)[0]) in _DEFINE_WORDS:
+        hint = f"a definition has no `{word}` in front: `f x = ...`, and above it `f : Int -> Int`"
+        return message, cause, (hint,), ()
     if token.kind == "_ARROW" and wanted & _OPERATORS:
         return message, cause, ("a function is written `fn x -> ...`",), ()
+    if token.kind == "_COLON" and wanted == {"_EQUAL"} and _in_slot(place):
+        hint = "a slot has the shape and dtype of its parameter, so its type is not written"
+        return message, cause, (hint,), ()
     if token.kind == "_COLON" and {"_WILD", "_EQUAL"} <= wanted:
         hint = "a parameter's type is written `(x : Int)`, the result's in a signature above: `f : Int -> Int`"
         return message, cause, (hint,), ()
@@ -186,6 +204,17 @@ def _told(token: Token, previous: Token | None, wanted: frozenset[str], place: S
             (),
         )
     return message, cause, (), ()
+
+
+def _begins_line(token: Token, place: Span) -> bool:
+    """Whether nothing but spaces stands before a name, on a line of its own below a definition."""
+    text = place.source.text
+    start = text.rfind("\n", 0, token.start) + 1
+    return token.kind == "NAME" and token.start > start and not text[start : token.start].strip()
+
+
+def _in_slot(place: Span) -> bool:
+    return place.source.line(place.line).lstrip().startswith("slot ")
 
 
 def _too_early(previous: Token | None, wanted: frozenset[str], fitting: str) -> _Told:
