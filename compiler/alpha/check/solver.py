@@ -69,6 +69,9 @@ class Unknown:
 MOST_VISITS = 200_000
 """Parts of types that the check of one definition may look at; none of the shipped systems takes 1,000."""
 
+_VISITS_OF_LITERAL = 8
+"""What each literal that is written out may add: a table of numbers is long, and none of its types is large."""
+
 
 @record(frozen=False)
 class Solver:
@@ -91,12 +94,15 @@ class Solver:
     """Counts solutions, so that those who wait know whether to look again."""
     visits: int = 0
     """Counts the parts of types that were looked at. Unification and all that reads a type comes by here."""
+    allowed: int = MOST_VISITS
 
     # ---- making ----------------------------------------------------------------------------------------------------
 
     def _name(self, kind: Kind, span: Span | None, literal: str | None, hint: str) -> str:
         name = f"?{len(self.unknowns)}"
         self.unknowns[name] = Unknown(kind, self.level, span, literal, frozenset(), hint)
+        if literal is not None:
+            self.allowed += _VISITS_OF_LITERAL
         return name
 
     def type(self, span: Span | None = None, literal: str | None = None) -> TypeVar:
@@ -129,7 +135,7 @@ class Solver:
     def head(self, item: Type) -> Type:
         """`item` with solved unknowns removed at its root."""
         self.visits += 1
-        if self.visits > MOST_VISITS:
+        if self.visits > self.allowed:
             raise TooLarge
         while type(item) is TypeVar:
             solution = self.types.get(item.name)

@@ -12,10 +12,13 @@ from collections import Counter
 
 from alpha.base.record import field, record
 
-STEPS = 1_000_000
-"""Thousands of times what the shipped systems take, and seconds of work."""
+STEPS = 500_000
+"""A thousand times what the shipped systems take, and seconds of work."""
 
 BYTES = 256 * 1024 * 1024
+
+NODE_STEPS = 3
+"""Steps of the node that an operation makes, beside that of the operation: about what it is worth in time."""
 
 WORD = 8
 HEADER = 16

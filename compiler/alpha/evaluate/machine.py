@@ -29,6 +29,7 @@ from alpha.evaluate.values import (
     Operation,
     OptimizerValue,
     Partial,
+    Staged,
     Value,
     Variant,
 )
@@ -242,6 +243,8 @@ class Machine:
             if type(done) is GeneratorType:
                 self._advance(done, span, None)
             else:
+                if type(done) is Staged:
+                    place.account.step(place.owner, budget.NODE_STEPS)
                 self._values.append(done)  # type: ignore[arg-type]
         elif isinstance(function, Closure):
             names: dict[str, Value] = {}
