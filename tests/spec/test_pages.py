@@ -12,7 +12,7 @@ from alpha.diagnostics.render import render_all
 from spec.pages import Section, blessed, check_modules, fits, run_all_tests, run_section, sections
 
 HERE = Path(__file__).parent
-SLOW = {"loops", "run", "test"}
+SLOW = {"loops", "run", "test", "view"}
 """Pages that build."""
 PAGES = [
     pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else [])

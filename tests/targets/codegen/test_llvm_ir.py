@@ -123,6 +123,7 @@ def test_the_attributes_that_executables_rely_on() -> None:
 PRINT = "import sys; sys.path[:0] = {path!r}; from test_llvm_ir import *; print(kernels_ir(kernels(), HOSTS[0]))"
 
 
+@pytest.mark.slow
 def test_hash_seeds_and_folders_do_not_show(tmp_path: Path) -> None:
     here = Path(__file__)
     code = PRINT.format(path=[str(here.parent), str(here.parents[2])])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from packages import ROWS, TINY, write_package
 from targets.runtime.building import built
 
@@ -26,6 +28,7 @@ def test_a_replay_names_the_region_in_the_middle_of_a_launch(tmp_path: Path) -> 
     assert f"the one of Tiny/Run.alpha:{line}:18 (step.3.mul) in step 2" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_replay_names_the_turn_of_a_loop(tmp_path: Path) -> None:
     """Errors between 0.03 and 6, times 10^4, overflow when they are squared for the fourth time."""
     squares = "iterate 6 (fn v -> v * v) (e * 10_000.0)"
