@@ -130,9 +130,14 @@ class Parser:
     def _reduce(self, rule: Rule) -> None:
         states, size = self._states, rule.size
         values, starts, ends, depths = self._values, self._starts, self._ends, self._depths
-        if size:
+        if size == 1:
+            taken, start, end, depth = [values.pop()], starts.pop(), ends.pop(), depths.pop()
+            states.pop()
+        elif size:
             taken = values[-size:]
-            start = next((start for start in starts[-size:] if start >= 0), -1)
+            start = starts[-size]
+            if start < 0:
+                start = next((start for start in starts[-size:] if start >= 0), -1)
             end = max(ends[-size:])
             depth = max(depths[-size:])
             del states[-size:], values[-size:], starts[-size:], ends[-size:], depths[-size:]
