@@ -15,6 +15,7 @@ from alpha.driver.outcome import Build
 from alpha.driver.packages import LOCK, SUFFIX
 from alpha.driver.plan_json import plan_text
 from alpha.evaluate.files import FileAccess
+from alpha.runtime.interface import interface_json, interface_of
 
 
 def inputs_of(modules: Sequence[LoadedModule], access: FileAccess) -> tuple[Input, ...]:
@@ -48,6 +49,8 @@ def contents_of(work: Build, report: bytes) -> Contents:
     ]
     if work.lane == "direct" and not work.request.direct:
         properties.append(("alpha:lane-note", DIRECT_BY_DEFAULT))
+    if work.request.emit == "shared":
+        properties.append(("alpha:interface", interface_json(interface_of(work.system, work.plan))))
     tools = (("llvmlite", llvmlite_version()),)
     return Contents(work.choice.output, __version__, work.inputs, tuple(properties), tools)
 

@@ -24,12 +24,15 @@ from alpha.driver.outcome import Build
 from alpha.driver.packages import LOCK, SUFFIX
 from alpha.driver.session import Session
 from alpha.elf.blobs import Blob
-from alpha.elf.link import LinkOptions, link
+from alpha.elf.link import Export, LinkOptions, Shared, link
 from alpha.elf.stubs import stub_object
 from alpha.elf.verify import verify
+from alpha.elf.verify_shared import verify_shared
 from alpha.runtime.descriptor import system_ir
+from alpha.runtime.header import header_text
+from alpha.runtime.interface import exports, interface_of
 
-_SUFFIXES = {"exe": "", "object": ".o", "llvm": ".ll", "asm": ".s"}
+_SUFFIXES = {"exe": "", "shared": ".so", "object": ".o", "llvm": ".ll", "asm": ".s"}
 
 
 def report_of(work: Build, admission: Admission) -> bytes:
@@ -46,7 +49,10 @@ def place_of(session: Session, work: Build) -> Path:
     if not place.name:
         raise OutputPlace(f"the output `{place}` is a folder; name a file")
     inputs = session.inputs | work.front.data_files()
-    for path in (place, *_companions(work, place)):
+    companions = _companions(work, place)
+    if place in companions:
+        raise OutputPlace(f"the output `{place}` is named like a file that is written beside it")
+    for path in (place, *companions):
         require_writable_place(path, inputs)
     return place
 
@@ -55,7 +61,7 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
     """The bytes of the output that the request names. Only what was admitted is emitted."""
     admitted.require(work.plan.demands)
     host = work.host
-    if work.request.emit != "exe":
+    if work.request.emit not in ("exe", "shared"):
         ir = plan_ir(work.plan, work.kernels, host)
         if work.request.emit == "llvm":
             return ir.encode()
@@ -63,8 +69,15 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
             return session.workers.first.assembly(ir, host).encode()
         return _compiled(session, host, [ir])[0]
     kernels = plan_modules(work.plan, work.kernels, host, COUNT)
-    tables, data = system_ir(work.system, work.plan, host)
+    is_library = work.request.emit == "shared"
+    tables, data = system_ir(work.system, work.plan, host, is_library)
     blobs = tuple(Blob(blob.symbol, blob.data, blob.align) for blob in data)
+    if is_library:
+        shown = interface_of(work.system, work.plan)
+        exported = tuple(Export(*names) for names in exports(shown))
+        shared = Shared(place_of(session, work).name, exported)
+        options = LinkOptions(host, embedded(contents), blobs, shared=shared)
+        return shared_object(session, kernels, tables, options, f"{shown.name}_")
     return executable(session, kernels, tables, LinkOptions(host, embedded(contents), blobs))
 
 
@@ -82,6 +95,25 @@ def executable(
     ]
     image = link(objects, options)
     verify(image, host)
+    return image
+
+
+def shared_object(
+    session: Session, kernels: Sequence[str], tables: str, options: LinkOptions, prefix: str
+) -> bytes:
+    """As `executable`; the runtime is that of libraries, and what is exported begins with the prefix."""
+    from alpha.runtime.build import library_ir  # other builds find the runtime compiled
+
+    host = options.host
+    runtime, *code, system = _compiled(session, host, [library_ir(host), *kernels, tables])
+    objects: list[tuple[str, bytes]] = [
+        ("start", stub_object(host)),
+        ("runtime", runtime),
+        *((f"kernels.{number}", each) for number, each in enumerate(code)),
+        ("system", system),
+    ]
+    image = link(objects, options)
+    verify_shared(image, host, prefix)
     return image
 
 
@@ -105,9 +137,11 @@ def write(work: Build, contents: Contents, report: bytes, place: Path, image: by
     """Writes the output and what belongs beside it, all or nothing, the output last."""
     if not image:
         raise Refused(empty_artifact(work.choice.output))
-    manifest, report_place, module = _companions(work, place)
+    manifest, report_place, module, *header = _companions(work, place)
+    text = header_text(interface_of(work.system, work.plan)).encode() if header else b""
     write_all(
         [
+            *(OutputFile(each, text) for each in header),
             OutputFile(manifest, beside(contents, sha256(image))),
             OutputFile(report_place, report),
             OutputFile(module, module_source(statement_of(work, contents)).encode()),
@@ -126,9 +160,12 @@ def is_up_to_date(contents: Contents, place: Path) -> bool:
     return stated == beside(contents, sha256(image))
 
 
-def _companions(work: Build, place: Path) -> tuple[Path, Path, Path]:
+def _companions(work: Build, place: Path) -> tuple[Path, ...]:
+    """The manifest, the report, the artifact module, and of a library the header."""
+    header = (place.with_name(f"{place.stem}.h"),) if work.request.emit == "shared" else ()
     return (
         place.with_name(f"{place.name}.manifest.json"),
         place.with_name(f"{place.name}.report.json"),
         place.with_name(work.choice.artifact),
+        *header,
     )

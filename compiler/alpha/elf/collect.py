@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from alpha.base.record import record
-from alpha.elf import blobs, form, frames, notes
+from alpha.elf import blobs, exports, form, frames, notes
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.form import align_up
 from alpha.elf.read import Object, Section
@@ -47,13 +47,10 @@ ORDER: Final = {
     ".data": Segment.RW,
     ".bss": Segment.RW,
 }
-# A loader's view of a file that imports and exports nothing: one null symbol, one empty bucket, one empty name.
-_EMPTY_DYNSYM: Final = bytes(form.SYMBOL.size)
-_EMPTY_HASH: Final = b"".join(word.to_bytes(4, "little") for word in (1, 1, 1, 0, 0, 0, 0))
-_EMPTY_NAMES: Final = b"\0"
-# Tags that .dynamic always has, and those that come with .rela.dyn.
+# Tags that .dynamic always has, those that come with .rela.dyn, and the one of a shared object.
 DYNAMIC_TAGS: Final = 8
 RELA_TAGS: Final = 4
+SHARED_TAGS: Final = 1
 
 _DISCARDED_KINDS: Final = (
     form.SHT_NULL,
@@ -106,18 +103,28 @@ class Collection:
     homes: Homes
     slots: dict[Target, int]  # of the global offset table
     runtime: tuple[RuntimeRelocation, ...]
+    shared: exports.Shared | None
 
 
-def collect(machine: int, resolution: Resolution, manifest: bytes, debug: bool) -> Collection:
+def collect(
+    machine: int,
+    resolution: Resolution,
+    manifest: bytes,
+    debug: bool,
+    shared: exports.Shared | None = None,
+) -> Collection:
     """Sort the input sections. Raises `LinkError` for a section or relocation that cannot be in such a file."""
     gathered = _gather(resolution.objects, debug)
     joined = [_join(name, sections) for name, sections in gathered.items()]
     homes = {section: (output.name, at) for output in joined for at, section in output.pieces}
     slots, runtime = _scan(machine, resolution, joined, homes)
-    made = _make(machine, resolution.objects, gathered, manifest, len(slots), len(runtime))
+    made = [
+        *_make(machine, resolution.objects, gathered, manifest, len(slots) + len(runtime), shared),
+        *_slots(len(slots)),
+    ]
     rank = {name: index for index, name in enumerate(ORDER)}
     outputs = sorted((*made, *joined), key=lambda output: rank.get(output.name, len(rank)))
-    return Collection(tuple(outputs), homes, slots, runtime)
+    return Collection(tuple(outputs), homes, slots, runtime, shared)
 
 
 def _gather(objects: Sequence[Object], debug: bool) -> dict[str, list[Section]]:
@@ -239,17 +246,11 @@ def _make(
     objects: Sequence[Object],
     gathered: dict[str, list[Section]],
     manifest: bytes,
-    slots: int,
-    runtime: int,
+    relocations: int,
+    shared: exports.Shared | None,
 ) -> Iterator[Output]:
     """The sections that no object holds."""
-
-    def fixed(name: str, kind: int, align: int, content: bytes, entry_size: int = 0) -> Output:
-        return Output(name, ORDER[name], kind, align, len(content), (), content, 0, entry_size)
-
-    def later(name: str, kind: int, align: int, size: int, entry_size: int = 0) -> Output:
-        return Output(name, ORDER[name], kind, align, size, (), None, 0, entry_size)
-
+    fixed, later = _fixed, _later
     features = notes.property_note(machine, objects)
     if features:
         yield fixed(notes.PROPERTY_SECTION, form.SHT_NOTE, 8, features)
@@ -257,20 +258,32 @@ def _make(
         notes.BUILD_ID_SECTION, form.SHT_NOTE, 4, notes.build_id_note(bytes(notes.BUILD_ID_SIZE))
     )
     yield fixed(MANIFEST_SECTION, form.SHT_PROGBITS, 16, bytes(DIGEST_SIZE) + manifest)
-    yield fixed(".dynsym", form.SHT_DYNSYM, 8, _EMPTY_DYNSYM, form.SYMBOL.size)
-    yield fixed(".gnu.hash", form.SHT_GNU_HASH, 8, _EMPTY_HASH)
-    yield fixed(".dynstr", form.SHT_STRTAB, 1, _EMPTY_NAMES)
-    tags = DYNAMIC_TAGS
-    relocations = slots + runtime
+    shown = exports.ordered(shared)
+    size = (1 + len(shown)) * form.SYMBOL.size
+    yield later(".dynsym", form.SHT_DYNSYM, 8, size, form.SYMBOL.size)
+    yield fixed(".gnu.hash", form.SHT_GNU_HASH, 8, exports.hash_table(shown))
+    yield fixed(".dynstr", form.SHT_STRTAB, 1, exports.names(shared))
+    tags = DYNAMIC_TAGS + (SHARED_TAGS if shared else 0)
     if relocations:
         yield later(".rela.dyn", form.SHT_RELA, 8, relocations * form.RELA.size, form.RELA.size)
         tags += RELA_TAGS
     size = tags * form.DYNAMIC_TAG.size
     yield later(".dynamic", form.SHT_DYNAMIC, 8, size, form.DYNAMIC_TAG.size)
-    if slots:
-        yield later(".got", form.SHT_PROGBITS, 8, 8 * slots)
     if ".eh_frame" in gathered:
         count = sum(
             frames.frame_count(section.data, section.where) for section in gathered[".eh_frame"]
         )
         yield later(".eh_frame_hdr", form.SHT_PROGBITS, 4, frames.index_size(count))
+
+
+def _slots(count: int) -> Iterator[Output]:
+    if count:
+        yield _later(".got", form.SHT_PROGBITS, 8, 8 * count)
+
+
+def _fixed(name: str, kind: int, align: int, content: bytes, entry_size: int = 0) -> Output:
+    return Output(name, ORDER[name], kind, align, len(content), (), content, 0, entry_size)
+
+
+def _later(name: str, kind: int, align: int, size: int, entry_size: int = 0) -> Output:
+    return Output(name, ORDER[name], kind, align, size, (), None, 0, entry_size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from alpha.base.record import record
-from alpha.elf import form, frames
+from alpha.elf import exports, form, frames
 from alpha.elf.collect import Collection, Homes, Output, Segment, loaded_target
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.layout import Layout
@@ -52,7 +52,8 @@ def fill(
         contents[".rela.dyn"] = (relocations,)
     if collection.slots:
         contents[".got"] = (bytes(8 * len(collection.slots)),)
-    contents[".dynamic"] = (_dynamic(layout, relocations),)
+    contents[".dynsym"] = (_exported(resolution, collection, layout),)
+    contents[".dynamic"] = (_dynamic(layout, relocations, collection.shared),)
     if ".eh_frame" in contents:
         records = b"".join(contents[".eh_frame"])[: -len(frames.TERMINATOR)]
         where = layout.addresses[".eh_frame"], layout.addresses[".eh_frame_hdr"]
@@ -139,14 +140,26 @@ def _runtime_relocations(machine: int, collection: Collection, layout: Layout) -
     return b"".join(form.RELA.pack(place, kind, value) for place, value in sorted(rows))
 
 
-def _dynamic(layout: Layout, relocations: bytes) -> bytes:
-    """What tools and debuggers expect of a position-independent file. The program itself needs none of it."""
+def _exported(resolution: Resolution, collection: Collection, layout: Layout) -> bytes:
+    """What a loader may find by name: nothing in an executable."""
+    index = {output.name: number for number, output in enumerate(collection.outputs, 1)}
+    rows = []
+    for place, symbol in resolution.exports:
+        home, _ = collection.homes[place.section]
+        rows.append((symbol.kind, index[home], layout.address(collection, place), symbol.size))
+    return exports.symbol_table(collection.shared, rows)
+
+
+def _dynamic(layout: Layout, relocations: bytes, shared: exports.Shared | None) -> bytes:
+    """What tools and debuggers expect of a position-independent file. A program needs none of it, and a shared object
+    all of it.
+    """
     at = layout.addresses
     tags: list[tuple[int, int]] = [
         (form.DT_GNU_HASH, at[".gnu.hash"]),
         (form.DT_STRTAB, at[".dynstr"]),
         (form.DT_SYMTAB, at[".dynsym"]),
-        (form.DT_STRSZ, 1),
+        (form.DT_STRSZ, len(exports.names(shared))),
         (form.DT_SYMENT, form.SYMBOL.size),
     ]
     if relocations:
@@ -158,7 +171,8 @@ def _dynamic(layout: Layout, relocations: bytes) -> bytes:
         ]
     tags += [
         (form.DT_FLAGS, form.DF_BIND_NOW),
-        (form.DT_FLAGS_1, form.DF_1_NOW | form.DF_1_PIE),
+        (form.DT_FLAGS_1, form.DF_1_NOW if shared else form.DF_1_NOW | form.DF_1_PIE),
+        *([(form.DT_SONAME, 1)] if shared else []),
         (form.DT_NULL, 0),
     ]
     return b"".join(form.DYNAMIC_TAG.pack(*tag) for tag in tags)

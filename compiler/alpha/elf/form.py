@@ -89,6 +89,7 @@ DT_RELASZ: Final = 8
 DT_RELAENT: Final = 9
 DT_STRSZ: Final = 10
 DT_SYMENT: Final = 11
+DT_SONAME: Final = 14
 DT_FLAGS: Final = 30
 DT_RELACOUNT: Final = 0x6FFFFFF9
 DT_FLAGS_1: Final = 0x6FFFFFFB

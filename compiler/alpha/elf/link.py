@@ -1,7 +1,8 @@
-"""The linker: objects of our own making to one self-contained position-independent executable.
+"""The linker: objects of our own making to one self-contained position-independent executable, or a shared object.
 
 The file needs no interpreter and no library. It loads anywhere: the runtime applies the relocations between
 `__rela_start` and `__rela_end` and then makes the pages from `__relro_start` to `__relro_end` read-only.
+A shared object leaves both to its loader, needs nothing of it besides, and shows it the exports alone.
 Section `.alpha.manifest` holds the SHA-256 of the whole file with those 32 bytes zero, then the manifest.
 """
 
@@ -15,6 +16,7 @@ from alpha.elf.blobs import OWNER as BLOBS
 from alpha.elf.blobs import Blob, blobs_object
 from alpha.elf.collect import collect
 from alpha.elf.errors import Fault, LinkError
+from alpha.elf.exports import Export, Shared, ordered
 from alpha.elf.fill import fill
 from alpha.elf.form import R_RELATIVE
 from alpha.elf.layout import place
@@ -22,29 +24,36 @@ from alpha.elf.read import Object, read_object
 from alpha.elf.resolve import resolve
 from alpha.elf.write import write
 
-__all__ = ["Blob", "LinkOptions", "link"]
+__all__ = ["Blob", "Export", "LinkOptions", "Shared", "link"]
 
 
 @record
 class LinkOptions:
-    """What to link for and what to add. `debug`: keep symbols and debugging information."""
+    """What to link for and what to add. `debug`: keep symbols and debugging information.
+
+    With `shared` the result is a shared object, which has no entry.
+    """
 
     host: HostTarget
     manifest: bytes
     blobs: tuple[Blob, ...] = ()
     debug: bool = True
     entry: str = "_start"
+    shared: Shared | None = None
 
 
 def link(objects: Sequence[tuple[str, bytes]], options: LinkOptions) -> bytes:
-    """The executable made of relocatable objects (name for messages, bytes), in this order.
+    """The executable or shared object made of relocatable objects (name for messages, bytes), in this order.
 
     The bytes depend on the arguments alone. Raises `LinkError`, by name, for whatever is not supported.
     """
     machine, page = options.host.machine, options.host.page
     inputs = _inputs(objects, options)
-    resolution = resolve(inputs, options.entry)
-    collection = collect(machine, resolution, options.manifest, options.debug)
+    shared = options.shared
+    resolution = resolve(
+        inputs, None if shared else options.entry, [export.symbol for export in ordered(shared)]
+    )
+    collection = collect(machine, resolution, options.manifest, options.debug, shared)
     layout = place(collection, page)
     contents = fill(machine, resolution, collection, layout)
     return write(machine, resolution, collection, layout, contents, options.debug)

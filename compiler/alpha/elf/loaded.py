@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alpha.base.host import HostTarget
-from alpha.elf.verify import LOAD, Image
+from alpha.elf.image import LOAD, Image
 
 
 def loaded_bytes(data: bytes, host: HostTarget) -> int:

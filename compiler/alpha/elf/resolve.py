@@ -42,24 +42,48 @@ Target: TypeAlias = Place | ReservedName
 
 @record
 class Resolution:
-    """`targets[owner][index]` is the meaning of a symbol: None where it names no place, as a file name does."""
+    """`targets[owner][index]` is the meaning of a symbol: None where it names no place, as a file name does.
+
+    `entry` is where the program begins; a shared object has none. `exports` are the places it shows, each with the
+    symbol that names it.
+    """
 
     objects: tuple[Object, ...]
     targets: dict[str, tuple[Target | None, ...]]
-    entry: Place
+    entry: Place | None
+    exports: tuple[tuple[Place, Symbol], ...] = ()
 
 
-def resolve(objects: Sequence[Object], entry: str) -> Resolution:
+def resolve(
+    objects: Sequence[Object], entry: str | None, exports: Sequence[str] = ()
+) -> Resolution:
     """Bind every symbol. Raises `LinkError` for a name without a definition, with two, or reserved to the linker."""
     definitions = _definitions(objects)
-    start = definitions.get(entry)
-    if start is None or not start.section.flags & form.SHF_EXECINSTR:
+    start = None if entry is None else definitions.get(entry)
+    if entry is not None and (start is None or not start.section.flags & form.SHF_EXECINSTR):
         raise LinkError(Fault.NO_ENTRY, entry)
     targets = {
         each.name: tuple(_target(each, symbol, definitions) for symbol in each.symbols)
         for each in objects
     }
-    return Resolution(tuple(objects), targets, start)
+    shown = tuple(_export(objects, definitions, name) for name in exports)
+    return Resolution(tuple(objects), targets, start, shown)
+
+
+def _export(
+    objects: Sequence[Object], definitions: dict[str, Place], name: str
+) -> tuple[Place, Symbol]:
+    """A place to export, and the symbol that says what stands there."""
+    place = definitions.get(name)
+    if place is None or not place.section.allocated:
+        raise LinkError(Fault.UNDEFINED_SYMBOL, name, "it is to be exported")
+    owner = next(each for each in objects if each.name == place.section.owner)
+    symbol = next(
+        each
+        for each in owner.symbols
+        if each.name == name and each.binding != form.STB_LOCAL and each.section != form.SHN_UNDEF
+    )
+    return place, symbol
 
 
 def _definitions(objects: Sequence[Object]) -> dict[str, Place]:

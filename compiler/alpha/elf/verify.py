@@ -23,123 +23,39 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from alpha.base.host import HostTarget
 from alpha.elf.errors import Fault, LinkError
+from alpha.elf.image import (
+    DYNAMIC,
+    EH_FRAME,
+    EXECUTE,
+    INTERPRETER,
+    RELATIVE,
+    RELRO,
+    STACK,
+    TLS,
+    WRITE,
+    Broken,
+    Image,
+    Section,
+    Segment,
+    need,
+)
 
-LOAD, DYNAMIC, INTERPRETER, TLS = 1, 2, 3, 7
-EH_FRAME, STACK, RELRO = 0x6474E550, 0x6474E551, 0x6474E552
-EXECUTE, WRITE = 1, 2
-RELATIVE: Final = {62: 8, 183: 1027}
-
-
-class Segment(NamedTuple):
-    kind: int
-    flags: int
-    offset: int
-    address: int
-    physical: int
-    file_size: int
-    size: int
-    align: int
-
-
-class Section(NamedTuple):
-    name: str
-    kind: int
-    flags: int
-    address: int
-    offset: int
-    size: int
-    link: int
-    info: int
-    align: int
-    entry: int
-
-
-class Broken(Exception):
-    """A law does not hold; says what was met."""
-
-
-def need(condition: bool, message: str, place: int = 0) -> None:
-    """`{}` in the message stands for `place`, in hexadecimal."""
-    if not condition:
-        raise Broken(message.replace("{}", f"{place:#x}"))
-
-
-class Image:
-    """A file for a host. No record: its tables are read once, by the first law that needs them, and kept."""
-
-    def __init__(self, data: bytes, host: HostTarget) -> None:
-        self.data = data
-        self.host = host
-
-    def unpack(self, shape: str, offset: int) -> tuple[int, ...]:
-        try:
-            return struct.unpack_from(shape, self.data, offset)
-        except (struct.error, OverflowError):
-            raise Broken(f"nothing to read at {offset:#x}") from None
-
-    @cached_property
-    def segments(self) -> list[Segment]:
-        (table,) = self.unpack("<Q", 32)
-        size, count = self.unpack("<HH", 54)
-        need((table, size) == (64, 56), "program header table")
-        return [Segment(*self.unpack("<IIQQQQQQ", table + 56 * k)) for k in range(count)]
-
-    @cached_property
-    def loads(self) -> list[Segment]:
-        return [segment for segment in self.segments if segment.kind == LOAD]
-
-    @cached_property
-    def sections(self) -> list[Section]:
-        (table,) = self.unpack("<Q", 40)
-        size, count, names = self.unpack("<HHH", 58)
-        need(size == 64 and 0 < names < count, "section header table")
-        rows = [self.unpack("<IIQQQQIIQQ", table + 64 * k) for k in range(count)]
-        need(rows[0] == (0,) * 10, "first section header")
-        start, size = rows[names][4:6]
-        return [Section(self.text(start, size, row[0]), *row[1:]) for row in rows]
-
-    def text(self, table: int, size: int, offset: int) -> str:
-        """The name at `offset` of the string table that stands at file offset `table`."""
-        start, end = table + offset, table + size
-        stop = self.data.find(b"\0", start, end)
-        need(stop >= 0 and start < end, "name outside its table")
-        return self.data[start:stop].decode("ascii", "replace")
-
-    def section(self, name: str) -> Section | None:
-        found = [section for section in self.sections if section.name == name]
-        need(len(found) <= 1, f"two sections {name}")
-        return found[0] if found else None
-
-    def one(self, kind: int, name: str) -> Segment:
-        found = [segment for segment in self.segments if segment.kind == kind]
-        need(len(found) == 1, f"{len(found)} segments {name}")
-        return found[0]
-
-    def bytes_at(self, address: int, size: int) -> bytes:
-        """The file's bytes that load at `address`."""
-        for load in self.loads:
-            if load.address <= address and address + size <= load.address + load.file_size:
-                start = load.offset + address - load.address
-                return self.data[start : start + size]
-        raise Broken(f"no bytes of the file load at {address:#x}")
-
-    def loaded(self, address: int, flags: int) -> bool:
-        return any(
-            load.address <= address < load.address + load.size and load.flags & 3 == flags
-            for load in self.loads
-        )
+Laws: TypeAlias = tuple[tuple[str, Callable[[Image], None]], ...]
 
 
 def verify(image: bytes, host: HostTarget) -> None:
-    """Check every law on `image`. Raises `LinkError` with the first one that does not hold."""
-    read = Image(image, host)
-    for name, law in LAWS:
+    """Check every law on an executable. Raises `LinkError` with the first one that does not hold."""
+    check(Image(image, host), LAWS)
+
+
+def check(read: Image, laws: Laws) -> None:
+    """Raises `LinkError` with the first law that does not hold."""
+    for name, law in laws:
         try:
             law(read)
         except Broken as broken:
@@ -204,6 +120,12 @@ def _entry(image: Image) -> None:
 
 
 def _dynamic(image: Image) -> None:
+    tags = loaders_view(image)
+    need(tags.get(0x6FFFFFFB) == 0x08000001, "not marked as PIE")
+
+
+def loaders_view(image: Image) -> dict[int, int]:
+    """The tags of `.dynamic`, which are those of a file that needs nothing and is relocated by one table."""
     segment, relro = image.one(DYNAMIC, "DYNAMIC"), image.one(RELRO, "GNU_RELRO")
     inside = (
         relro.address <= segment.address
@@ -214,13 +136,14 @@ def _dynamic(image: Image) -> None:
     tags = dict(struct.iter_unpack("<QQ", image.bytes_at(segment.address, segment.size)))
     # NEEDED, INIT, FINI, TEXTREL, INIT_ARRAY, FINI_ARRAY
     need(not tags.keys() & {1, 12, 13, 22, 25, 26}, "a tag that needs a loader")
-    need(0 in tags and tags.get(0x6FFFFFFB) == 0x08000001, "no end or not marked as PIE")
+    need(0 in tags, "no end")
     table = image.section(".rela.dyn")
     stated = (tags.get(7), tags.get(8), tags.get(9))
     need(
         stated == ((table.address, table.size, 24) if table else (None,) * 3),
         "not the relocation table",
     )
+    return tags
 
 
 def _relocations(image: Image) -> None:
@@ -385,7 +308,7 @@ def _sha256_without(data: bytes, holes: list[tuple[int, int]]) -> bytes:
     return digest.digest()
 
 
-LAWS: Final[tuple[tuple[str, Callable[[Image], None]], ...]] = (
+LAWS: Final[Laws] = (
     ("header", _header),
     ("segments", _segments),
     ("marks", _marks),

@@ -63,21 +63,22 @@ def write(
     contents: dict[str, tuple[bytes, ...]],
     symbols: bool,
 ) -> bytes:
-    """The executable. `symbols`: keep the symbol table."""
+    """The executable or shared object. `symbols`: keep the symbol table."""
     entries = [_entry(output, layout) for output in collection.outputs]
     chunks = [
-        _Chunk(entry.offset, entry.name, contents[entry.name])
-        for entry in entries
-        if entry.name in contents
+        _Chunk(each.offset, each.name, contents[each.name])
+        for each in entries
+        if each.name in contents
     ]
     end = layout.file_end
-    for entry, body in _tail(resolution, collection, layout, symbols):
-        entries.append(entry._replace(offset=align_up(end, entry.align)))
-        chunks.append(_Chunk(entries[-1].offset, entry.name, (body,)))
+    for table_entry, body in _tail(resolution, collection, layout, symbols):
+        entries.append(table_entry._replace(offset=align_up(end, table_entry.align)))
+        chunks.append(_Chunk(entries[-1].offset, table_entry.name, (body,)))
         end = entries[-1].offset + len(body)
     table = align_up(end, 8)
     chunks.append(_Chunk(table, "", (_section_headers(entries),)))
-    entry_address = layout.address(collection, resolution.entry)
+    entry = resolution.entry
+    entry_address = 0 if entry is None else layout.address(collection, entry)
     head = _file_header(machine, entry_address, table, layout, len(entries)) + _program_headers(
         layout
     )

@@ -62,6 +62,7 @@ SYSTEM = Record(
         ("metric_count", "number"),
         ("stops", "address"),
         ("stop_count", "number"),
+        ("stop_states", "address"),  # room for 16 bytes a rule; 0 where there is none
         ("initial", "address"),  # programs; 0 where the system has none
         ("rate", "address"),
         ("step", "address"),
@@ -216,7 +217,6 @@ STOP = Record(
         ("name", "text"),
         ("patience", "number"),
         ("value", "number"),  # bits of an f32
-        ("state", "address"),  # bits of the lowest f32 seen, evaluations since
     ),
 )
 RECORDS = (

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from alpha.base.host import HostTarget
 from alpha.runtime import abi
 from alpha.runtime.constants import SHA_INITIAL, SHA_ROUNDS
+from alpha.runtime.interface import ABI, ABI_SYMBOL
 from alpha.runtime.linux import ERRNO, machine_for
 from alpha.runtime.sources import source_text
 from alpha.runtime.subset.module import CompiledModule, Settings, SubsetSource, compile_module
@@ -16,6 +17,7 @@ from alpha.runtime.subset.types import TYPES
 SOURCES = (
     "memory",
     "output",
+    "console",
     "clock",
     "sha256",
     "powers",
@@ -34,6 +36,7 @@ SOURCES = (
     "json",
     "checkpoint",
     "restore",
+    "resume",
     "data",
     "replay",
     "training",
@@ -45,6 +48,26 @@ SOURCES = (
     "start",
 )
 """In this order: a source may use the constants of those before it, and the functions of all."""
+
+LIBRARY_SOURCES = (
+    "memory",
+    "output",
+    "sha256",
+    "powers",
+    "numbers",
+    "parsing",
+    "files",
+    "order",
+    "batches",
+    "programs",
+    "evaluation",
+    "json",
+    "checkpoint",
+    "restore",
+    "data",
+    "shared",
+)
+"""Those of a shared object, in their order. What `shared` does not reach of the others is left out."""
 
 
 def runtime_ir(host: HostTarget) -> str:
@@ -64,7 +87,16 @@ def runtime_sources(host: HostTarget) -> list[SubsetSource]:
     return [SubsetSource(f"{name}.rt", source_text(name)) for name in names]
 
 
-def compile_sources(sources: Sequence[SubsetSource], host: HostTarget) -> CompiledModule:
+def library_ir(host: HostTarget) -> str:
+    """As `runtime_ir`, for a shared object."""
+    names = [*LIBRARY_SOURCES, machine_for(host.machine).source]
+    sources = [SubsetSource(f"{name}.rt", source_text(name)) for name in names]
+    return compile_sources(sources, host, library=True).ir
+
+
+def compile_sources(
+    sources: Sequence[SubsetSource], host: HostTarget, library: bool = False
+) -> CompiledModule:
     """Lowers sources with the constants, tables and machine code of the runtime on `host`."""
     machine = machine_for(host.machine)
     settings = Settings(
@@ -77,10 +109,15 @@ def compile_sources(sources: Sequence[SubsetSource], host: HostTarget) -> Compil
             "SHA_H": Table(TYPES["u32"], SHA_INITIAL),
             "vdso_clock_name": Table(TYPES["u8"], [*machine.vdso_clock.encode(), 0]),
         },
-        ir=machine.ir,
-        defined_in_ir=machine.defined,
+        ir=machine.ir + (machine.library_ir + _ABI_IR if library else ""),
+        defined_in_ir=machine.defined | (_FLOAT_CONTROL if library else frozenset()),
+        library=library,
     )
     return compile_module(sources, settings)
+
+
+_ABI_IR = f"@{ABI_SYMBOL} = hidden constant i32 {ABI}, align 4\n"
+_FLOAT_CONTROL = frozenset({"rt_float_control", "rt_set_float_control"})
 
 
 def _constants(

@@ -50,9 +50,9 @@ def input_offset(programs: Mapping[str, ProgramPlan], program: str, name: str) -
 
 
 def field_rows(
-    tables: Tables, system: System, programs: Mapping[str, ProgramPlan]
+    tables: Tables, system: System, programs: Mapping[str, ProgramPlan], stored: bool = True
 ) -> tuple[Address, tuple[DataBlob, ...]]:
-    """The rows of the fields, and the bundled data they refer to."""
+    """The rows of the fields, and the bundled data they refer to, which is left out unless `stored`."""
     rows: list[Row] = []
     blobs: list[DataBlob] = []
     data, places = system.data, _places(system)
@@ -61,7 +61,7 @@ def field_rows(
         columns = data.layout.columns
     for position, field in enumerate(data.fields):
         content = Address(None)
-        if system.bundle:
+        if system.bundle and stored:
             if field.window is None or not blobs:  # windows are all of the same bytes
                 blobs.append(DataBlob(f"alpha_data_{position}", field.content, 64))
             content = tables.data(blobs[-1].symbol)

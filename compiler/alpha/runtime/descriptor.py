@@ -8,6 +8,7 @@ import alpha
 from alpha.base.digest import sha256_text
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.host import HostTarget
+from alpha.base.record import replace
 from alpha.diagnostics.diagnostic import Refused
 from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate.system import System
@@ -39,21 +40,26 @@ MAX_STEPS = (1 << 32) - 1
 MAX_FOLDER = 3000
 
 
-def system_ir(system: System, plan: Plan, host: HostTarget) -> tuple[str, tuple[DataBlob, ...]]:
-    """The tables of one system, and the bundled data they refer to.
+def system_ir(
+    system: System, plan: Plan, host: HostTarget, library: bool = False
+) -> tuple[str, tuple[DataBlob, ...]]:
+    """The tables of one system, and the bundled data they refer to. A library is handed its batches: its tables have
+    no data, and weights that are always bundled.
 
     Raises Refused (E0011) for what the runtime cannot run yet: more than 2^32 - 1 steps, and a conversion of data it
     does not have.
     """
     _check(system)
-    tables = Tables()
+    tables = Tables(constant=library)
     programs = {program.name: program for program in plan.programs}
     state = [
         (buffer.name, buffer.type, buffer.offset)
         for buffer in plan.buffers
         if not buffer.program and buffer.name.startswith(("net.", "slots."))
     ]
-    fields, blobs = field_rows(tables, system, programs)
+    if library:
+        system = replace(system, bundle=True)
+    fields, blobs = field_rows(tables, system, programs, not library)
     weights, weights_blobs = weights_rows(tables, system, state)
     row: dict[str, int | str | Address] = {
         "name": system.name,
@@ -197,13 +203,15 @@ def _metrics(
             "name": stop.metric,
             "patience": _within_steps(stop.patience),
             "value": struct.unpack("<I", struct.pack("<f", stop.value))[0],
-            "state": tables.room(f"stop.{position}", 16),
         }
-        for position, stop in enumerate(system.stop)
+        for stop in system.stop
     ]
     return {
         "metrics": tables.rows("system.metrics", abi.METRIC, rows),
         "metric_count": len(rows),
         "stops": tables.rows("system.stops", abi.STOP, stops),
         "stop_count": len(stops),
+        "stop_states": tables.room("system.stop_states", 16 * len(stops))
+        if stops
+        else Address(None),
     }

@@ -36,13 +36,15 @@ ERRNO = {
 class Machine:
     """`processor` is what every function of the runtime is compiled for: the check of the real one runs in it too.
 
-    `source` is the machine's own subset source; `ir` defines the functions named in `defined`.
+    `source` is the machine's own subset source; `ir` defines the functions named in `defined`, and `library_ir` those
+    that read and write how this thread's floats round and trap: the register that `FLOAT_CONTROL` is for.
     """
 
     processor: str
     source: str
     vdso_clock: str
     ir: str
+    library_ir: str
     defined: frozenset[str]
     system_calls: Mapping[str, int]
     constants: Mapping[str, int] = field(default_factory=dict)
@@ -55,6 +57,14 @@ _X86_64 = Machine(
     ir="declare void @llvm.x86.sse2.pause()\n"
     "define internal void @rt_pause() nounwind {\n"
     "  call void @llvm.x86.sse2.pause()\n  ret void\n}\n" + SHA_BLOCKS_X86,
+    library_ir="declare void @llvm.x86.sse.stmxcsr(ptr)\n"
+    "declare void @llvm.x86.sse.ldmxcsr(ptr)\n"
+    "define internal i64 @rt_float_control() nounwind {\n"
+    "  %p = alloca i32\n  call void @llvm.x86.sse.stmxcsr(ptr %p)\n"
+    "  %v = load i32, ptr %p\n  %w = zext i32 %v to i64\n  ret i64 %w\n}\n"
+    "define internal void @rt_set_float_control(i64 %w) nounwind {\n"
+    "  %p = alloca i32\n  %v = trunc i64 %w to i32\n  store i32 %v, ptr %p\n"
+    "  call void @llvm.x86.sse.ldmxcsr(ptr %p)\n  ret void\n}\n",
     defined=frozenset({"rt_pause", "sha_blocks_native"}),
     system_calls={
         "write": 1,
@@ -82,7 +92,7 @@ _X86_64 = Machine(
         "renameat": 264,
         "rseq": 334,
     },
-    constants={"O_DIRECTORY": 0x10000, "O_WRONLY_CLOEXEC": 0x80001},
+    constants={"O_DIRECTORY": 0x10000, "O_WRONLY_CLOEXEC": 0x80001, "FLOAT_CONTROL": 0x1F80},
 )
 _AARCH64 = Machine(
     processor="generic",
@@ -91,6 +101,12 @@ _AARCH64 = Machine(
     ir="declare void @llvm.aarch64.isb(i32)\n"
     "define internal void @rt_pause() nounwind {\n"
     "  call void @llvm.aarch64.isb(i32 15)\n  ret void\n}\n",
+    library_ir="declare i64 @llvm.aarch64.get.fpcr()\n"
+    "declare void @llvm.aarch64.set.fpcr(i64)\n"
+    "define internal i64 @rt_float_control() nounwind {\n"
+    "  %v = call i64 @llvm.aarch64.get.fpcr()\n  ret i64 %v\n}\n"
+    "define internal void @rt_set_float_control(i64 %v) nounwind {\n"
+    "  call void @llvm.aarch64.set.fpcr(i64 %v)\n  ret void\n}\n",
     defined=frozenset({"rt_pause"}),
     system_calls={
         "write": 64,
@@ -118,7 +134,7 @@ _AARCH64 = Machine(
         "newfstatat": 79,
         "rseq": 293,
     },
-    constants={"O_DIRECTORY": 0x4000, "O_WRONLY_CLOEXEC": 0x80001},
+    constants={"O_DIRECTORY": 0x4000, "O_WRONLY_CLOEXEC": 0x80001, "FLOAT_CONTROL": 0},
 )
 _MACHINES = {62: _X86_64, 183: _AARCH64}
 

@@ -20,9 +20,13 @@ Row = Mapping[str, Content]
 
 
 class Tables:
-    """Collects definitions; symbols are numbered in the order of their first use, so equal inputs give equal text."""
+    """Collects definitions; symbols are numbered in the order of their first use, so equal inputs give equal text.
 
-    def __init__(self) -> None:
+    `constant` tables have no room: a library, which many runs use at once, writes to none of its own memory.
+    """
+
+    def __init__(self, constant: bool = False) -> None:
+        self._constant = constant
         self._texts: dict[str, str] = {}
         self._lines: list[str] = []
         self._declared: dict[str, None] = {}
@@ -53,6 +57,8 @@ class Tables:
 
     def room(self, symbol: str, size: int) -> Address:
         """Zeroed memory of `size` bytes that the run writes to."""
+        if self._constant:
+            return Address(None)
         self._lines.append(f"@{symbol} = internal global [{size} x i8] zeroinitializer, align 64")
         return Address(symbol)
 

@@ -11,7 +11,7 @@ DEFAULT = "x86_64-linux"
 OUTPUT_KINDS = ("exe", "shared", "object", "llvm", "asm", "ptx", "spirv")
 """The kinds `--emit` names, over all targets."""
 
-HOST_KINDS = ("exe", "object", "llvm", "asm")
+HOST_KINDS = ("exe", "shared", "object", "llvm", "asm")
 """The kinds a host target can give in this version."""
 
 _RUNTIME = "the runtime has no system calls for"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alpha.elf.verify import Image, Section
+from alpha.elf.image import Image, Section
 from targets.elf.hand_made import X86
 from targets.elf.linker_under_test import Linker
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from alpha.elf.verify import Image
+from alpha.elf.image import Image
 from targets.elf.hand_made import (
     ALLOC,
     ARM,

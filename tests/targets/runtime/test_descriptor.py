@@ -12,7 +12,7 @@ from alpha.base.dtype import Dtype, TensorType
 from alpha.diagnostics.diagnostic import Refused
 from alpha.evaluate.system import DataField, Stop
 from alpha.runtime import abi
-from alpha.runtime.build import SOURCES, runtime_sources
+from alpha.runtime.build import LIBRARY_SOURCES, SOURCES, runtime_sources
 from alpha.runtime.descriptor import system_ir
 from alpha.runtime.memory import process_memory
 from alpha.runtime.tables import Tables
@@ -49,7 +49,7 @@ def test_every_source_belongs_to_the_runtime() -> None:
     from importlib.resources import files
 
     stored = {path.name for path in files("alpha.runtime").joinpath("source").iterdir()}
-    listed = {f"{name}.rt" for name in SOURCES} | {"isa_x86_64.rt", "isa_aarch64.rt"}
+    listed = {f"{name}.rt" for name in {*SOURCES, *LIBRARY_SOURCES}} | {"isa_x86_64.rt", "isa_aarch64.rt"}
     assert stored == listed
 
 

@@ -60,7 +60,7 @@ class DebugInfo:
         types = ", ".join("null" if kind.kind is Kind.VOID else self.type(kind) for kind in kinds)
         signature = self.node(f"!DISubroutineType(types: {self.node(f'!{{{types}}}')})")
         file, line = self.file(function.file), function.node.lineno
-        local = "" if "export" in function.decorators else "DISPFlagLocalToUnit | "
+        local = "" if function.decorators & {"export", "entry"} else "DISPFlagLocalToUnit | "
         return self.node(
             f'distinct !DISubprogram(name: "{function.name}", scope: {file}, file: {file}, '
             f"line: {line}, type: {signature}, scopeLine: {line}, "

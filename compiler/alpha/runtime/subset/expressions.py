@@ -80,14 +80,14 @@ def call(context: FunctionContext, node: ast.Call, want: Type | None = None) -> 
         context.expect(argument, expression(context, argument, kind), kind)
         for argument, (_, kind) in zip(node.args, function.parameters, strict=True)
     ]
-    text = f"call {function.result.llvm} @{name}({', '.join(map(str, values))})"
+    arguments = ", ".join(map(str, context.arguments(function, values)))
+    text = f"call {function.result.llvm} @{name}({arguments})"
     if function.result.kind is Kind.VOID:
         context.blocks.emit(text)
         result = Value("", function.result)
     else:
         result = context.operation(text, function.result)
-    if "noreturn" in function.decorators:
-        context.blocks.end("unreachable")
+    context.after_call(node, function)
     return result
 
 
@@ -120,8 +120,11 @@ def _name(context: FunctionContext, node: ast.expr, name: str) -> Value:
         context.fail(node, f"{name} is not assigned on every way to this place")
     variable = context.scope.variables.get(name)
     if variable is not None and not variable.storage:
-        return context.operation(f"load {variable.type.llvm}, ptr @{name}", variable.type)
-    if variable or name in context.scope.tables or name in context.scope.functions:
+        place = context.variable(name)
+        return context.operation(f"load {variable.type.llvm}, ptr {place}", variable.type)
+    if variable:
+        return Value(context.variable(name), POINTER)
+    if name in context.scope.tables or name in context.scope.functions:
         return Value(f"@{name}", POINTER)
     return context.fail(node, f"unknown name {name}")
 

@@ -9,12 +9,12 @@ from alpha.base.record import field, record
 from alpha.runtime.subset.context import FunctionContext, Output
 from alpha.runtime.subset.debug import DebugInfo
 from alpha.runtime.subset.errors import SubsetError
+from alpha.runtime.subset.handles import DEFAULTS, SIZE, Handles, defaults_ir, handles_of
 from alpha.runtime.subset.scope import Function, Scope, Table, Variable
 from alpha.runtime.subset.statements import body
+from alpha.runtime.subset.types import Value
 
-_ATTRIBUTES = (
-    'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
-)
+_ATTRIBUTES = 'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
 """`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured.
 No `uwtable`: nothing unwinds at run time, so the unwind tables are debugging information, not loaded."""
 
@@ -31,7 +31,8 @@ class SubsetSource:
 class Settings:
     """What the build fixes: the triple, the processor every function must run on, constants and tables.
 
-    `ir` is LLVM IR text that stands in the module as it is, for functions declared `extern` in the sources.
+    `ir` is LLVM IR text that stands in the module as it is, for functions declared `extern` in the sources. With
+    `library` the variables live in blocks that callers hand in, as `handles.py` says.
     """
 
     triple: str
@@ -41,6 +42,7 @@ class Settings:
     tables: Mapping[str, Table]
     ir: str = ""
     defined_in_ir: frozenset[str] = field(default_factory=frozenset)
+    library: bool = False
 
 
 @record
@@ -66,14 +68,23 @@ def collect(sources: Sequence[SubsetSource], settings: Settings) -> Scope:
 def compile_module(sources: Sequence[SubsetSource], settings: Settings) -> CompiledModule:
     """Lowers all sources into one module. The result depends on nothing but the arguments."""
     scope = collect(sources, settings)
-    output = Output(DebugInfo(settings.producer, sources[0].name))
+    handles = handles_of(scope) if settings.library else None
+    external = {name for name, each in scope.functions.items() if "extern" in each.decorators}
+    defined = settings.defined_in_ir
+    if handles is not None:
+        scope.constants[SIZE] = handles.size
+        defined |= {DEFAULTS}
+    output = Output(DebugInfo(settings.producer, sources[0].name), handles)
     functions = [
         _function(scope, output, function, settings)
         for function in scope.functions.values()
-        if function.name not in settings.defined_in_ir
+        if function.name not in defined
+        and (handles is None or function.name in handles.reached | external)
     ]
     lines = [f'target triple = "{settings.triple}"']
-    lines += [_variable(item) for item in scope.variables.values()]
+    lines += [_variable(item) for item in _variables(scope, handles)]
+    if handles is not None:
+        lines.append(defaults_ir(scope, handles))
     lines += [_table(name, table) for name, table in scope.tables.items()]
     lines += [_string(text, symbol) for text, symbol in output.strings.items()]
     lines += output.declarations
@@ -89,14 +100,22 @@ def _function(scope: Scope, output: Output, function: Function, settings: Settin
         return f"declare hidden {result} @{function.name}({kinds}) nounwind"
     context = FunctionContext(scope, output, function)
     body(context)
-    linkage = "hidden" if "export" in function.decorators else "internal"
-    flags = "".join(f"{flag} " for flag in ("noinline", "noreturn") if flag in function.decorators)
-    parameters = ", ".join(f"{kind.llvm} %{name}" for name, kind in function.parameters)
+    linkage = "hidden" if function.decorators & {"export", "entry"} else "internal"
+    shown = ("noinline",) if settings.library else ("noinline", "noreturn")
+    flags = "".join(f"{flag} " for flag in shown if flag in function.decorators)
+    named = [Value(f"%{name}", kind) for name, kind in function.parameters]
+    parameters = ", ".join(map(str, context.parameters(named)))
     head = (
         f"define {linkage} {result} @{function.name}({parameters}) {flags}{_ATTRIBUTES} "
         f'"target-cpu"="{settings.processor}" !dbg {context.subprogram} {{'
     )
     return "\n".join([head, "entry:", *context.blocks.lines, "}"])
+
+
+def _variables(scope: Scope, handles: Handles | None) -> list[Variable]:
+    """The variables that are symbols: in a library those of the linker alone."""
+    found = list(scope.variables.values())
+    return found if handles is None else [each for each in found if each.storage == "linker"]
 
 
 def _variable(variable: Variable) -> str:

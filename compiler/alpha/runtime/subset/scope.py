@@ -10,7 +10,7 @@ from alpha.runtime.subset.errors import SubsetError
 from alpha.runtime.subset.types import TYPES, Type
 
 STORAGE = ("bytes", "relro", "linker")
-DECORATORS = ("export", "extern", "noreturn", "noinline")
+DECORATORS = ("export", "entry", "extern", "noreturn", "noinline")
 
 
 @record

@@ -33,7 +33,7 @@ def body(context: FunctionContext) -> None:
     if context.blocks.open:
         if context.function.result is not VOID:
             context.fail(node, "a way through the function returns nothing")
-        if "noreturn" in context.function.decorators:
+        if "noreturn" in context.function.decorators and context.output.handles is None:
             context.fail(node, "a way through the function returns")
         context.blocks.end("ret void")
 
@@ -102,7 +102,7 @@ def _assign(context: FunctionContext, target: ast.expr, value: ast.expr) -> None
         case ast.Name(id=name) if name in context.globals:
             wanted = context.scope.variables[name].type
             result = context.expect(value, expression(context, value, wanted), wanted)
-            context.blocks.emit(f"store {result}, ptr @{name}")
+            context.blocks.emit(f"store {result}, ptr {context.variable(name)}")
         case ast.Name(id=name) if name in context.types:
             wanted = context.types[name]
             result = context.expect(value, expression(context, value, wanted), wanted)
