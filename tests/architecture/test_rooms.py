@@ -17,8 +17,8 @@ from alpha.check.operations import FORMS, OPERATORS, ORDINARY, SPECIAL
 from alpha.check.source_roots import SourceRoots
 from alpha.cli.commands import SUMMARIES, load
 from alpha.elf import form, reloc
-from alpha.elf.stubs import stub_object
 from alpha.elf.image import RELATIVE
+from alpha.elf.stubs import stub_object
 from alpha.evaluate.demands import rows
 from alpha.evaluate.files import FileAccess
 from alpha.evaluate.intrinsics.table import operations

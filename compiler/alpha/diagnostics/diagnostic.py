@@ -93,8 +93,9 @@ class Diagnostics:
         if diagnostic.code in _NAMES:
             words = diagnostic.span.text.split(".")
             return next((self.unread[word] for word in words if word in self.unread), None)
-        if diagnostic.code == "E0306" or (
-            diagnostic.code == "E0305" and diagnostic.span.text.startswith("{")
+        if (
+            diagnostic.code == "E0306"
+            or (diagnostic.code == "E0305" and diagnostic.span.text.startswith("{"))
         ):  # what is said of a record without a type may follow from any type that could not be read
             types = (root for name, root in self.unread.items() if name[:1].isupper())
             return next(types, None)

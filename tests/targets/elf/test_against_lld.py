@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from alpha.base.host import HostTarget
+from alpha.elf.image import Image
 from alpha.elf.read import Section, read_object
 from alpha.elf.reloc import Formula, apply, row_of
 from alpha.elf.resolve import Place, ReservedName, Resolution, resolve
 from alpha.elf.stubs import stub_object
-from alpha.elf.image import Image
 from alpha.elf.verify import verify
 from alpha.targets import HOSTS
 from requirements import require_tool

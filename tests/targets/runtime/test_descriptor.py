@@ -49,7 +49,10 @@ def test_every_source_belongs_to_the_runtime() -> None:
     from importlib.resources import files
 
     stored = {path.name for path in files("alpha.runtime").joinpath("source").iterdir()}
-    listed = {f"{name}.rt" for name in {*SOURCES, *LIBRARY_SOURCES}} | {"isa_x86_64.rt", "isa_aarch64.rt"}
+    listed = {f"{name}.rt" for name in {*SOURCES, *LIBRARY_SOURCES}} | {
+        "isa_x86_64.rt",
+        "isa_aarch64.rt",
+    }
     assert stored == listed
 
 
