@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -249,3 +250,17 @@ def test_a_c_program_trains_with_the_header(
     assert (ended.returncode, ended.stderr, ended.stdout) == (0, "", "trained\n")
     for saved in ("own", "given"):
         assert (tmp_path / saved).read_bytes() == checkpoint.read_bytes()
+
+
+@pytest.mark.slow
+def test_the_example_of_the_page_works_as_it_stands(folder: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs/python.md").read_text("utf-8")
+    (script,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    (tmp_path / "build").symlink_to(folder)
+    (tmp_path / "digits.csv").symlink_to(ROOT / "systems/Digits/data/digits.csv")
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ended.stderr == ""
+    assert float(ended.stdout.split()[-1]) > 0.8
+    assert (tmp_path / "mine.safetensors").exists()
