@@ -57,3 +57,10 @@ def closest_written(span: Span, name: str, known: Iterable[str]) -> tuple[Fix, .
     if not names or (len(names) > 1 and near[0] < near[1] + _CLEARLY):
         return ()
     return (Fix(f"write `{names[0]}`", span, names[0]),)
+
+
+def file_beside(path: str, beside: str | None, place: Span) -> tuple[Fix, ...]:
+    """The edit that names the file which lies beside the module."""
+    if beside is None or place.text != f'"{path}"':
+        return ()
+    return (Fix(f'write `"{beside}"`', place, f'"{beside}"'),)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from alpha.base.span import Span
-from alpha.diagnostics.closest import did_you_mean
+from alpha.diagnostics.closest import did_you_mean, file_beside
 from alpha.diagnostics.diagnostic import Diagnostic
-from alpha.evaluate.data_errors import renamed
 
 
 class UsageError(Exception):
@@ -71,7 +70,7 @@ def cited_file(path: str, beside: str | None, span: Span, failure: OSError) -> D
         span=span,
         cause="the lock holds the digest of every file that the modules cite",
         hints=("paths are relative to the folder of the lock, not to the module's own",),
-        fixes=renamed(path, beside, span),
+        fixes=file_beside(path, beside, span),
     )
 
 

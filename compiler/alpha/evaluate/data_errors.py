@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from alpha.base.dtype import TensorType
 from alpha.base.span import Span
-from alpha.diagnostics.diagnostic import Diagnostic, Fix
+from alpha.diagnostics.closest import file_beside
+from alpha.diagnostics.diagnostic import Diagnostic
 
 _COUNTED = "rows are counted from 1, columns from 0"
 
@@ -28,15 +29,8 @@ def missing(path: str, why: str, beside: str | None, span: Span) -> Diagnostic:
         f"data file `{path}` {why}",
         place,
         cause="paths are relative to the source root of the policy's module, and none leaves it",
-        fixes=renamed(path, beside, place),
+        fixes=file_beside(path, beside, place),
     )
-
-
-def renamed(path: str, beside: str | None, place: Span) -> tuple[Fix, ...]:
-    """The edit that names the file which lies beside the module."""
-    if beside is None or place.text != f'"{path}"':
-        return ()
-    return (Fix(f'write `"{beside}"`', place, f'"{beside}"'),)
 
 
 def digest_differs(path: str, found: str, locked: str, span: Span) -> Diagnostic:
