@@ -315,9 +315,15 @@ class Terms:
         return f"(stopGradient (oneHot {self.index(shape[:-1], shape[-1], scope, depth)}))"
 
     def _causal(self, shape: Shape, scope: Scope, depth: int) -> str | None:
-        if len(shape) < 2 or shape[-1] != shape[-2]:
+        """Rows of attention weights, or their sums where the shape has no two equal last axes."""
+        if not shape:
             return None
-        return f"(softmax[-1] (causal {self.real(shape, scope, depth)}))"
+        square = (*shape, shape[-1])
+        if len(shape) > 1 and shape[-1] == shape[-2]:
+            return f"(softmax[-1] (causal {self.real(shape, scope, depth)}))"
+        if count(square) > LARGEST:
+            return None
+        return f"(sum[-2] (softmax[-1] (causal {self.real(square, scope, depth)})))"
 
     def _cast(self, shape: Shape, scope: Scope, depth: int) -> str:
         return f"(stopGradient (cast f32 {self.whole(shape, scope, depth)}))"
