@@ -37,6 +37,8 @@ def build_files(folder: Path) -> dict[str, bytes]:
         ("systems/Digits/Run.alpha", "named like a module"),
         ("systems/Digits/data/digits.csv", "would replace an input"),
         ("systems/alpha.lock", "named like a module or a lock"),
+        ("systems/Digits/digits", "among the modules"),
+        ("Own/digits", "among the modules"),
         ("systems", "is a folder"),
         ("", "is a folder"),
         ("/", "is a folder"),

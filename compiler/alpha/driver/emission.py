@@ -11,6 +11,7 @@ from alpha.admission.peak import peak
 from alpha.admission.report import as_object, to_json
 from alpha.base.digest import sha256, sha256_text
 from alpha.base.host import HostTarget
+from alpha.check.source_roots import is_module_name, own_folders
 from alpha.codegen.llvm import plan_ir, plan_modules
 from alpha.codegen.workers import COUNT
 from alpha.diagnostics.diagnostic import Refused
@@ -48,6 +49,11 @@ def place_of(session: Session, work: Build) -> Path:
         raise OutputPlace(f"the output `{place}` is named like a module or a lock")
     if not place.name:
         raise OutputPlace(f"the output `{place}` is a folder; name a file")
+    if _among_modules(session.package, place.parent):
+        raise OutputPlace(
+            f"the output `{place}` would bring its artifact module among the modules of the package; "
+            "name another folder, such as `build/`"
+        )
     inputs = session.inputs | work.front.data_files()
     companions = _companions(work, place)
     if place in companions:
@@ -55,6 +61,18 @@ def place_of(session: Session, work: Build) -> Path:
     for path in (place, *companions):
         require_writable_place(path, inputs)
     return place
+
+
+def _among_modules(package: Path, folder: Path) -> bool:
+    """Whether a check would take an artifact module in `folder` for one of the package's, under another name."""
+    for _, root in own_folders(package):
+        try:
+            parts = folder.resolve().relative_to(root.resolve()).parts
+        except ValueError:
+            continue
+        if parts and all(is_module_name(part) for part in parts):
+            return True
+    return False
 
 
 def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) -> bytes:
