@@ -23,7 +23,7 @@ from alpha.codegen.frames import read_frame, write_frame
 from alpha.codegen.llvm import kernels_ir
 from alpha.graph.node import Graph
 from alpha.graph.passes import optimise
-from alpha.kernel.loops import Turns
+from alpha.kernel.block import Turns
 from alpha.kernel.lower import Lowered, lower
 from alpha.kernel.node import Buffer, Kernel
 from alpha.plan.plan import Loop

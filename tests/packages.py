@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from alpha.check.modules import SourceRoots, load
+from alpha.check.modules import LoadedModule, SourceRoots, load
 from alpha.check.program import check
+from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Diagnostics
 from alpha.evaluate.demands import Demands
 from alpha.evaluate.evaluator import Evaluator
@@ -37,10 +38,18 @@ def open_package(
     """The evaluator of the modules `names` and what they import. `None` opens what is shipped."""
     diagnostics = Diagnostics()
     modules = load(SourceRoots.open(folder), names, diagnostics)
-    program = check(modules, diagnostics)
+    return evaluator_of(check(modules, diagnostics), modules, diagnostics, demands), diagnostics
+
+
+def evaluator_of(
+    program: Program,
+    modules: Sequence[LoadedModule],
+    diagnostics: Diagnostics,
+    demands: Demands = lambda system, target: (),
+) -> Evaluator:
+    """The evaluator of a checked program, which reads the files beside its modules."""
     files = FileAccess.of_modules({module.name: module.path for module in modules})
-    evaluator = Evaluator(program, files=files, diagnostics=diagnostics, demands=demands)
-    return evaluator, diagnostics
+    return Evaluator(program, files=files, diagnostics=diagnostics, demands=demands)
 
 
 TINY = """\

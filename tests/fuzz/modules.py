@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from fuzz.sizes import Size, name, number
-from fuzz.terms import Scope, Tensor, Terms, count
+from fuzz.sizes import name, number
+from fuzz.terms import Scope, Tensor, Terms
 
 ROWS, BATCH = 12, 4
 
@@ -262,6 +262,3 @@ policy baseline =
   report        = {{ every = 1, scalars = [{scalars}], to = [JsonLines] }}
   stop          = []
 """
-
-
-__all__ = ["BATCH", "ROWS", "Package", "Size", "count", "package"]

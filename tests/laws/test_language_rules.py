@@ -10,10 +10,8 @@ from alpha.check.later import LATER
 from alpha.check.program import check
 from alpha.core.verify import verify
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
-from alpha.evaluate.evaluator import Evaluator
-from alpha.evaluate.files import FileAccess
 from checking import closure, loaded
-from packages import open_package, write_package
+from packages import evaluator_of, open_package, write_package
 
 
 def found(text: str, *others: str, warnings: bool = False) -> list[str]:
@@ -26,8 +24,7 @@ def found(text: str, *others: str, warnings: bool = False) -> list[str]:
         everything = closure(modules)
         program = check(everything, diagnostics)
         verify(program)
-        files = FileAccess.of_modules({each.name: each.path for each in everything})
-        evaluator = Evaluator(program, files=files, diagnostics=diagnostics, demands=lambda *_: ())
+        evaluator = evaluator_of(program, everything, diagnostics)
         for module in modules:
             evaluator.check_module(module.name)
     except Refused as refused:

@@ -21,8 +21,6 @@ from alpha.kernel.node import Buffer, Kernel, Row, scalar_of
 MOST = (1 << 32) - 1
 """Turns of a loop: its index is a u32."""
 
-__all__ = ["Entered", "Turns", "begin", "can_be_made_in", "finish"]
-
 
 @record(eq=False)
 class Entered:

@@ -12,12 +12,12 @@ from alpha.base.record import field, record, replace
 from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.node import Graph, Node
 from alpha.graph.ops import TABLE
-from alpha.kernel.block import Block, Program
+from alpha.kernel.block import Block, Program, Turns
 from alpha.kernel.direct import ELEMENTS, TEMPLATES
 from alpha.kernel.direct.contraction import arrangement
 from alpha.kernel.direct.site import Held, Operand, Site
 from alpha.kernel.errors import no_template
-from alpha.kernel.loops import Turns, begin, finish
+from alpha.kernel.loops import begin, finish
 from alpha.kernel.node import Buffer, Kernel
 from alpha.kernel.verify import verify
 

@@ -78,7 +78,7 @@ def differentiated(
     return found
 
 
-def _squares(machine: Machine, value: Value, span: Span) -> Value:
+def _norm(machine: Machine, value: Value, span: Span) -> Value:
     """`sqrt` of the sums `sum (g * g)` of each parameter, added left to right in parameter order."""
     leaves = [leaf for _, leaf in value.leaves()] if isinstance(value, Bundle) else [value]
     total: Value | None = None
@@ -98,13 +98,13 @@ def _squares(machine: Machine, value: Value, span: Span) -> Value:
 def _global_norm(
     machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span
 ) -> Value:
-    return _squares(machine, operands[0], span)
+    return _norm(machine, operands[0], span)
 
 
 def _clip(machine: Machine, operation: Operation, operands: tuple[Value, ...], span: Span) -> Value:
     """Each tensor times `select (n > c) (c / n) 1`, with n the global norm."""
     limit, value = operands
-    norm = _squares(machine, value, span)
+    norm = _norm(machine, value, span)
     above = elementwise.apply(machine, "greater", (norm, limit), span)
     ratio = elementwise.apply(machine, "div", (limit, norm), span)
     factor = elementwise.apply(machine, "select", (above, ratio, Scalar(Dtype.F32, 1.0)), span)
