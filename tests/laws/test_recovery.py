@@ -96,6 +96,14 @@ def test_one_fault_gives_its_code_alone(fault: str, tmp_path: Path) -> None:
     assert in_package(with_faults([(4, fault)]), tmp_path) == [FAULTS[fault]]
 
 
+def test_a_missing_module_does_not_silence_a_type_of_its_name(tmp_path: Path) -> None:
+    text = (
+        "module Main\n\nimport Nowhere (w)\nimport Nowhere.Far as Away\n\n"
+        "first = w + Away.w\n\nsecond = fn (x : Nowhere) -> 1\n"
+    )
+    assert in_package(text, tmp_path) == ["E0102", "E0102", "E0101"]
+
+
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None, phases=(Phase.generate,))
 @given(

@@ -117,7 +117,7 @@ class _Loading:
                 if _dotted(item.path) in read:
                     continue
                 root = self._diagnostics.errors[-1]
-                for name in (*item.path, *item.names, *([item.alias] if item.alias else [])):
+                for name in (*item.names, *([item.alias] if item.alias else [])):
                     self._diagnostics.unread.setdefault(name.text, root)
             read.add(module.name)
 
