@@ -33,6 +33,7 @@ def shown(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+@pytest.mark.slow
 def test_only_the_worker_process_imports_llvmlite() -> None:
     users = {
         shown(path)

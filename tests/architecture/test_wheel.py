@@ -64,6 +64,7 @@ def test_the_wheel_holds_the_library_the_systems_and_their_data(wheel: Path) -> 
     assert not any(name.startswith(("reference/", "tests/", "semantics/")) for name in names)
 
 
+@pytest.mark.slow
 def test_the_wheel_asks_for_what_the_compiler_imports_and_nothing_else() -> None:
     """`numpy` is for those who ask a system for its rows, as the tests do; a build does not."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -169,6 +169,7 @@ def test_what_would_take_for_ever_ends_in_a_diagnostic(name: str, tmp_path: Path
     assert (status, found[0]["code"] if found else words) == (1, code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARMLESS)
 def test_what_only_looks_dangerous_is_checked(name: str, tmp_path: Path) -> None:
     assert _check(tmp_path, HARMLESS[name])[0] == 0

@@ -191,6 +191,7 @@ def test_a_name_that_is_nearly_right_is_met_halfway(
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "status"), [("check", 1), ("fmt", 2)])
 def test_a_pipe_named_like_a_module_is_not_waited_for(
     command: str, status: int, tmp_path: Path
@@ -200,6 +201,7 @@ def test_a_pipe_named_like_a_module_is_not_waited_for(
     assert done.returncode == status and "it is not a regular file" in done.stderr
 
 
+@pytest.mark.slow
 def test_thousands_of_errors_are_reported_in_reasonable_time(tmp_path: Path) -> None:
     text = "module Main exposing (a)\n\na : Int\na = " + "f " * 4000 + "1\n"
     (tmp_path / "Main.alpha").write_text(text)
@@ -209,6 +211,7 @@ def test_thousands_of_errors_are_reported_in_reasonable_time(tmp_path: Path) -> 
     assert time.monotonic() - begin < 25
 
 
+@pytest.mark.slow
 def test_a_path_that_is_no_text_is_refused_in_words(tmp_path: Path) -> None:
     odd = tmp_path / os.fsdecode(b"A\xff.alpha")
     odd.write_text("module A\n")

@@ -207,6 +207,7 @@ def test_a_compiler_that_is_being_changed_remembers_nothing(
     assert [works(package) for _ in range(2)] == [True, True]
 
 
+@pytest.mark.slow
 def test_checks_at_the_same_time_do_not_disturb_each_other(package: Path) -> None:
     command = [sys.executable, "-m", "alpha", "check", str(package)]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]

@@ -124,6 +124,7 @@ def test_more_of_an_at_least_supply_never_refuses(
         assert admit(demands, replace(profile, supplies=grown)).admitted
 
 
+@pytest.mark.slow
 @given(demand_lists(), profiles(), st.data())
 def test_one_demand_more_never_admits(
     demands: tuple[Demand, ...], profile: Profile, data: st.DataObject
@@ -133,6 +134,7 @@ def test_one_demand_more_never_admits(
         assert admit(kept, profile).admitted
 
 
+@pytest.mark.slow
 @given(demand_lists(), profiles())
 def test_every_mutant_of_what_was_admitted_is_refused_by_its_name(
     demands: tuple[Demand, ...], profile: Profile
@@ -154,6 +156,7 @@ def test_every_mutant_of_what_was_admitted_is_refused_by_its_name(
             assert admit(demands, replace(profile, supplies=mutant)).refusal == demand.name
 
 
+@pytest.mark.slow
 @given(demand_lists(), profiles(), profiles())
 def test_no_estimate_changes_the_answer(
     demands: tuple[Demand, ...], profile: Profile, other: Profile

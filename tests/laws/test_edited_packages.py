@@ -186,6 +186,7 @@ def test_only_what_an_edit_can_change_is_checked_again(tmp_path: Path) -> None:
         assert not {name_of(k) for k in range(4)} & set(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["false", "fault", "unused", "unsigned", "hidden", "misused", "deep"]
 )
@@ -242,6 +243,7 @@ def test_a_proof_that_reaches_an_edit_is_evaluated_again(tmp_path: Path) -> None
         assert (status, said) == answer(folder, tmp_path / "other")
 
 
+@pytest.mark.slow
 def test_damaged_entries_are_made_again(tmp_path: Path) -> None:
     folder, cache = tmp_path / "package", tmp_path / "cache"
     folder.mkdir()

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -268,6 +269,7 @@ def test_the_machine_agrees_with_a_naive_evaluator(term: core.Term) -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 @given(any_term())
 def test_the_count_of_a_term_never_varies(term: core.Term) -> None:
     counts = set()

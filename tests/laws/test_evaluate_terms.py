@@ -305,6 +305,7 @@ class TestBudget:
         numbers = c.call("range", c.integer(0), c.integer(100_000), type=c.list_of(c.INT))
         assert c.run(c.call("fold", c.integer(0), plus, numbers, type=c.INT)) == 4_999_950_000
 
+    @pytest.mark.slow
     def test_a_long_chain_of_lets_needs_no_recursion(self) -> None:
         term: core.Term = c.local("x19999", c.INT)
         for n in reversed(range(20_000)):

@@ -106,6 +106,7 @@ def test_a_folded_integer_wraps_like_the_array(
     assert int(expected) == int(found), (values, attributes)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(data=st.data())
 def test_a_folded_cast_has_the_bits_of_the_array(data: st.DataObject) -> None:
@@ -340,6 +341,7 @@ def test_a_fully_masked_row_is_zero() -> None:
 # Passes.
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(graphs(), st.integers(0, 2**32 - 1))
 def test_no_pass_changes_a_bit(graph: Graph, seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def diagnostics(draw: st.DrawFn) -> Diagnostic:
     )
 
 
+@pytest.mark.slow
 @given(st.lists(diagnostics(), max_size=3))
 def test_every_diagnostic_is_drawn_in_every_format(items: list[Diagnostic]) -> None:
     for text in (render_all(items), render_all(items, colour=True).replace("\x1b[", "")):

@@ -55,6 +55,7 @@ def test_reading_a_printed_loop_gives_the_same_graph(graph: Graph) -> None:
     assert to_text(again) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(looped(), SEEDS)
 def test_a_loop_is_its_turns_written_out(graph: Graph, seed: int) -> None:

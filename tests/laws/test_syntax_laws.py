@@ -98,6 +98,7 @@ def test_a_comment_at_the_end_of_a_block_stays_above_a_line_that_begins_with_bra
     assert format_module(_parsed(text)) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(modules, st.integers(0, 2**32))
 def test_no_comment_is_lost_and_none_changes_the_tree(module: t.Module, seed: int) -> None:

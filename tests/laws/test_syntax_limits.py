@@ -80,6 +80,7 @@ def test_deeper_nesting_is_refused(nesting: str, depth: int) -> None:
     assert _refusal(_NESTINGS[nesting](depth)).code == "E0010"
 
 
+@pytest.mark.slow
 def test_width_is_not_depth() -> None:
     _read("x = f " + "y " * 2_000)
     _read("x = [" + "1, " * 2_000 + "2]")
@@ -125,6 +126,7 @@ def test_the_shipped_tables_are_those_of_the_grammar() -> None:
     assert made == shipped, "run `python -m alpha.syntax.tables`"
 
 
+@pytest.mark.slow
 def test_tables_do_not_depend_on_the_hash_seed(tmp_path) -> None:
     code = "import sys; from pathlib import Path; from alpha.syntax.tables import write; write(Path(sys.argv[1]))"
     for seed in ("1", "2"):
@@ -155,6 +157,7 @@ def test_a_start_imports_no_parser_generator() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_reading_takes_time_in_proportion_to_the_text() -> None:
     def seconds(lines: int) -> float:
         text = "".join(f"x{n} = f {n} [a, b] + {n}\n" for n in range(lines))

@@ -77,6 +77,7 @@ class TestDigits:
         assert digits.predict_output == TensorType(Dtype.I32, (32,), 10)
         assert not digits.keyed
 
+    @pytest.mark.slow
     def test_the_reference_learns_from_the_description(self, digits: System) -> None:
         description = json.loads(json.dumps(describe(digits)))
         run = start(description, {field.name: field.rows for field in digits.data.fields})
@@ -125,6 +126,7 @@ class TestDefaults:
         assert run.losses[-1] < 0.1 * run.losses[0]
         assert run.state["net.b"].shape == ()
 
+    @pytest.mark.slow
     def test_resuming_may_change_what_is_left_out_of_the_texts(self, tmp_path: Path) -> None:
         texts = []
         changes = [

@@ -50,6 +50,7 @@ def test_a_template_is_in_the_one_style(template: str) -> None:
     assert not diagnostics.items
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_package_is_whole_and_checks_without_a_word(

@@ -12,8 +12,8 @@ from alpha.diagnostics.render import render_all
 from spec.pages import Section, blessed, check_modules, fits, run_all_tests, run_section, sections
 
 HERE = Path(__file__).parent
-SLOW = {"loops", "run", "test", "view"}
-"""Pages that build."""
+SLOW = {"admission", "build-refused", "check", "loops", "prove", "run", "test", "view"}
+"""Pages that build, or run many commands."""
 PAGES = [
     pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else [])
     for page in sorted(HERE.rglob("*.md"))

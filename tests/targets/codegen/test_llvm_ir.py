@@ -140,6 +140,7 @@ def test_hash_seeds_and_folders_do_not_show(tmp_path: Path) -> None:
     assert len(texts) == 1
 
 
+@pytest.mark.slow
 def test_a_debugger_finds_the_alpha_line_of_a_kernel(worker: Worker, tmp_path: Path) -> None:
     tool = require_tool("llvm-dwarfdump")
     for host in HOSTS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from functools import cache
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def _mutate(draw: st.DataObject, data: bytearray) -> bytearray:
     return data
 
 
+@pytest.mark.slow
 @relaxed
 @given(draw=st.data(), host=st.sampled_from(HOSTS))
 def test_a_damaged_object_is_refused_or_linked_soundly(
@@ -112,6 +114,7 @@ def _decode(field: Field, word: int) -> int:
     return number - (number >> bits - 1 << bits)
 
 
+@pytest.mark.slow
 @settings(max_examples=600)
 @given(
     kind=st.sampled_from(sorted(kind for kind, row in AARCH64.items() if row.field is not DATA)),

@@ -73,6 +73,7 @@ def run_of_kills(build: Build, kills: int, steps: int) -> None:
     kill_and_resume(build("killed", system), expected, kills, 1, steps)
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_whole_checkpoints(build: Build) -> None:
     run_of_kills(build, 40, 60)
 
@@ -167,6 +168,7 @@ def test_a_damaged_checkpoint_is_reported_and_the_one_before_is_named(
     assert tiny("resume", "--from", "runs/tiny/step-00000030.safetensors").returncode == 0
 
 
+@pytest.mark.slow
 def test_bytes_from_anywhere_never_crash_the_reader(tiny: Program) -> None:
     tiny("train")
     original = tiny.checkpoint(40).read_bytes()

@@ -18,6 +18,7 @@ from targets.runtime.conftest import Program, install
 from targets.runtime.tiny import tiny_executable, tiny_system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["4096", "16384", "65536"])
 def test_aarch64_writes_the_same_checkpoint_and_scalars(
     tiny: Program, tmp_path: Path, page: str
@@ -49,11 +50,13 @@ def test_every_file_passes_the_independent_reader(host: HostTarget) -> None:
     verify(tiny_executable(tiny_system(), host), host)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS, ids=[host.name for host in HOSTS])
 def test_the_runtime_is_the_same_text_every_time(host: HostTarget) -> None:
     assert runtime_ir(host) == runtime_ir(host)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS, ids=[host.name for host in HOSTS])
 def test_the_runtime_calls_no_function_that_llvm_folds_with_the_build_hosts_library(
     host: HostTarget,

@@ -19,6 +19,7 @@ def trained(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program, "train"], cwd=folder, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_replay_names_the_region_in_the_middle_of_a_launch(tmp_path: Path) -> None:
     broken = TINY.replace("constant 0.1", "constant 1e30")
     done = trained(tmp_path, broken)

@@ -50,6 +50,7 @@ def doubles() -> list[float]:
     return [value for value in values if value == value]
 
 
+@pytest.mark.slow
 def test_doubles_print_as_repr_does(probe: Probe) -> None:
     values = doubles()
     printed = probe("f64", stdin=struct.pack(f"<{len(values)}d", *values)).decode().split()
@@ -105,6 +106,7 @@ def decimals() -> list[str]:
     return values
 
 
+@pytest.mark.slow
 def test_decimals_are_read_as_the_nearest_float(probe: Probe) -> None:
     values = decimals()
     lines = probe("parse", stdin="\n".join(values).encode()).decode().splitlines()

@@ -154,6 +154,7 @@ def three_ways(a: int) -> int:
     return result
 
 
+@pytest.mark.slow
 def test_control_flow_and_conversions_mean_what_they_say(tmp_path: Path) -> None:
     path = tmp_path / "probe"
     path.write_bytes(probe_program(SEMANTICS, X86_64_LINUX))
