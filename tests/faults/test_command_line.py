@@ -227,3 +227,14 @@ def test_a_reproducer_is_saved_whatever_the_arguments_are(
     report(ValueError(), ["check", os.fsdecode(b"A\xff.alpha")])
     assert "A reproducer is saved" in capsys.readouterr().err
     assert "A\\udcff.alpha" in next((tmp_path / "alpha" / "crashes").iterdir()).read_text("utf-8")
+
+
+def test_a_name_with_line_breaks_does_not_break_the_line_that_refuses_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for arguments in (["check", "a\nb\x1b[2J"], ["a\nb"], ["check", "--a\nb"]):
+        assert main.run(arguments) == 2
+        first, *rest = capsys.readouterr().err.splitlines()
+        assert first.startswith("error: ")
+        assert "a\N{REPLACEMENT CHARACTER}b" in first
+        assert all(line.startswith(("Usage: ", "more: ")) for line in rest)

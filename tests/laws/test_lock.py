@@ -74,6 +74,22 @@ def test_a_file_that_cannot_be_cited_is_refused_and_the_old_lock_stays(
     assert (package / "alpha.lock").read_bytes() == before
 
 
+def test_a_link_out_of_the_package_cites_nothing(
+    package: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(package)
+    outside = tmp_path_factory.mktemp("outside") / "rows.csv"
+    outside.write_text("1\n")
+    (package / "data/rows.csv").unlink()
+    (package / "data/rows.csv").symlink_to(outside)
+    assert run(["lock"]) == 1
+    assert "leaves the source root" in capsys.readouterr().err
+    assert not (package / "alpha.lock").exists()
+
+
 def test_a_lock_that_is_no_text_is_written_anew_and_one_that_is_a_folder_is_named(
     package: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
         _usage(error)
         return USAGE
     except UsageError as error:
-        click.echo(f"error: {error}", err=True)
+        _error(str(error))
         return USAGE
     except (KeyboardInterrupt, click.Abort):
         click.echo("\ninterrupted; the old files are untouched", err=True)
@@ -64,8 +64,15 @@ def run(arguments: Sequence[str]) -> int:
         return INTERNAL
 
 
+def _error(text: str) -> None:
+    """One line, whatever the names in it hold."""
+    from alpha.diagnostics.columns import clean
+
+    click.echo(f"error: {clean(text)}", err=True)
+
+
 def _usage(error: click.UsageError) -> None:
-    click.echo(f"error: {_said(error)}", err=True)
+    _error(_said(error))
     if error.ctx is not None:
         command = error.ctx.command_path
         click.echo(f"{error.ctx.get_usage()}\nmore: {command} --help", err=True)

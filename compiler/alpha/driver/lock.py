@@ -121,11 +121,15 @@ def _beside(root: Path, module: Path, citation: Citation) -> str | None:
 
 
 def _inside(root: Path, citation: Citation) -> Path:
-    """The cited file. A path that leaves the root names nothing."""
+    """The cited file. A path that leaves the root, by itself or through a link, names nothing."""
     path = PurePosixPath(citation.path)
     if path.is_absolute() or ".." in path.parts or "\n" in citation.path:
         raise FileNotFoundError(2, "the path leaves the source root")
-    return root / path
+    base = root.resolve()
+    real = (base / path).resolve()
+    if not real.is_relative_to(base):
+        raise FileNotFoundError(2, "a link on the path leaves the source root")
+    return real
 
 
 def _nodes(start: object) -> Iterator[object]:
