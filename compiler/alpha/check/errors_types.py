@@ -11,6 +11,10 @@ from alpha.diagnostics.diagnostic import Diagnostic, Fix, Label
 Labels = tuple[Label, ...]
 
 
+_NO_LIST = (
+    "a tensor is no list: operations work on all its elements at once, so `relu x` is enough where"
+    " `map relu x` was meant"
+)
 _NUMBERS = ("a number", "a whole number", "f32")
 _CONSTANT = "a rate that stays is `constant 0.1` of `Alpha.Schedule`"
 
@@ -22,8 +26,16 @@ def differ(span: Span, found: str, expected: str, labels: Labels, detail: str = 
         span,
         labels,
         detail or "nothing is converted silently",
-        (_CONSTANT,) if expected == "u32 -> f32" and found in _NUMBERS else (),
+        _hints(found, expected),
     )
+
+
+def _hints(found: str, expected: str) -> tuple[str, ...]:
+    if expected == "u32 -> f32" and found in _NUMBERS:
+        return (_CONSTANT,)
+    if found.startswith("Tensor ") and expected.startswith("List "):
+        return (_NO_LIST,)
+    return ()
 
 
 def _shown(type_: str) -> str:
