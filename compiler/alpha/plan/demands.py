@@ -1,10 +1,11 @@
-"""What a host build demands of its machine, each amount derived down to the source (specification, section 20)."""
+"""What a build demands of its machine or card, each amount derived down to the source (specification, section 20)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from alpha.base.device import DeviceTarget
 from alpha.base.dtype import TensorType
 from alpha.base.host import HostTarget
 from alpha.base.span import Span
@@ -12,7 +13,7 @@ from alpha.core.term import Amount
 from alpha.kernel.node import Kernel
 from alpha.plan.arena import rounded
 from alpha.plan.liveness import live_bytes
-from alpha.plan.plan import Buffer, Demand, Derivation, ProgramPlan
+from alpha.plan.plan import Buffer, Demand, Derivation, Dispatch, ProgramPlan, Region
 
 BYTES = (1, 0, 0)
 ADDRESS_WIDTH = 64
@@ -27,7 +28,8 @@ def demands(
     kernels: Sequence[Kernel],
 ) -> tuple[Demand, ...]:
     """In the fixed order: instruction-set, cpu-level, memory-bytes, address-width."""
-    memory = _memory(arena, buffers, programs, kernels)
+    text = "the arena: everything a run keeps in memory"
+    memory = _memory(text, arena, buffers, programs, kernels)
     return (
         _demand("instruction-set", "Feature", "Exactly", host.machine, f"code for {host.name}"),
         _demand("cpu-level", "Feature", "AtLeast", host.cpu_level, f"code for {host.cpu}"),
@@ -36,11 +38,70 @@ def demands(
     )
 
 
+def device_demands(
+    device: DeviceTarget,
+    arena: int,
+    buffers: Sequence[Buffer],
+    programs: Sequence[ProgramPlan],
+    kernels: Sequence[Kernel],
+) -> tuple[Demand, ...]:
+    """In the fixed order: instruction-set, registers-per-thread, threads-per-block, shared-bytes-per-block,
+    video-memory-bytes, registers-per-block. A need of zero makes no demand."""
+    largest = _Largest(programs)
+    text = "the device arena: everything a run keeps on the card"
+    memory = _memory(text, arena, buffers, programs, kernels)
+    found = (
+        _demand(
+            "instruction-set",
+            "Feature",
+            "Exactly",
+            device.instruction_set,
+            f"code for {device.name}",
+        ),
+        largest.demand("registers-per-thread", lambda launch: launch.registers),
+        largest.demand("threads-per-block", lambda launch: launch.threads),
+        largest.demand("shared-bytes-per-block", lambda launch: launch.shared, BYTES),
+        Demand("video-memory-bytes", "Resource", "AtLeast", Amount(Fraction(arena), BYTES), memory),
+        largest.demand(
+            "registers-per-block",
+            lambda launch: device.block_registers(launch.registers, launch.threads),
+        ),
+    )
+    return tuple(demand for demand in found if demand.amount.value)
+
+
+class _Largest:
+    """Finds the launch that asks most of something: the first of them, programs in plan order."""
+
+    def __init__(self, programs: Sequence[ProgramPlan]) -> None:
+        self._launches = list(_launches(programs))
+
+    def demand(
+        self, name: str, asked: Callable[[Dispatch], int], unit: tuple[int, int, int] = (0, 0, 0)
+    ) -> Demand:
+        """A Resource of a block. Its derivation is that launch, at the line it comes from."""
+        amount, text, span = 0, "no launch asks for any", None
+        for program, place, region, launch in self._launches:
+            if asked(launch) > amount:
+                amount, span = asked(launch), region.span
+                text = f"launch {place} of `{program}`: {launch.entry}"
+        derivation = Derivation(text, amount, span)
+        return Demand(name, "Resource", "AtLeast", Amount(Fraction(amount), unit), derivation)
+
+
+def _launches(programs: Sequence[ProgramPlan]) -> Iterator[tuple[str, int, Region, Dispatch]]:
+    for program in programs:
+        for place, region in enumerate(program.regions):
+            if region.dispatch is not None:
+                yield program.name, place, region, region.dispatch
+
+
 def _demand(name: str, kind: str, bound: str, amount: int, text: str) -> Demand:
     return Demand(name, kind, bound, Amount(Fraction(amount)), Derivation(text, amount))
 
 
 def _memory(
+    text: str,
     arena: int,
     buffers: Sequence[Buffer],
     programs: Sequence[ProgramPlan],
@@ -58,7 +119,7 @@ def _memory(
     workspace = arena - held
     if workspace:
         parts.append(_workspace(workspace, buffers, programs, kernels))
-    return Derivation("the arena: everything a run keeps in memory", arena, parts=tuple(parts))
+    return Derivation(text, arena, parts=tuple(parts))
 
 
 def _group(text: str, buffers: Sequence[Buffer]) -> list[Derivation]:

@@ -1,9 +1,10 @@
-"""The plan of a system on a host: graphs to kernels, kernels to places, places to demands."""
+"""The plan of a system on a host or a device: graphs to kernels, kernels to places, places to demands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from alpha.base.device import DeviceTarget
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.host import HostTarget
 from alpha.base.record import record, replace
@@ -15,10 +16,20 @@ from alpha.kernel.lower import Lowered, lower
 from alpha.kernel.node import Buffer as Part
 from alpha.kernel.node import Kernel
 from alpha.plan.arena import placed, rounded
-from alpha.plan.demands import demands
+from alpha.plan.demands import demands, device_demands
+from alpha.plan.entries import entries
 from alpha.plan.homes import housed
 from alpha.plan.liveness import ranges
-from alpha.plan.plan import Buffer, Loop, Plan, ProgramPlan, Region, Result
+from alpha.plan.plan import (
+    Buffer,
+    Dispatch,
+    Loop,
+    Operand,
+    Plan,
+    ProgramPlan,
+    Region,
+    Result,
+)
 from alpha.plan.verify import verify
 
 SHARED = ("step", "rate", "key")
@@ -34,24 +45,27 @@ class _Lasting:
     span: Span | None
 
 
-def make_plan(system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...]]:
+Target = HostTarget | DeviceTarget
+
+
+def make_plan(system: System, target: Target) -> tuple[Plan, tuple[Kernel, ...]]:
     """The plan of a system: its graphs, with its parameters and slots as the state."""
-    return plan_graphs(system.graphs, host, system.parameters, system.slots)
+    return plan_graphs(system.graphs, target, system.parameters, system.slots)
 
 
 def plan_graphs(
     graphs: Sequence[Graph],
-    host: HostTarget,
+    target: Target,
     parameters: Sequence[Tensor] = (),
     slots: Sequence[Tensor] = (),
 ) -> tuple[Plan, tuple[Kernel, ...]]:
     """Every buffer, launch and demand of graphs that share an arena, and the kernels with their places.
 
     The arena holds the parameters and slots in checkpoint order, each tensor at a multiple of 64 bytes, then the batch,
-    then the numbers that the host and the programs exchange, then the workspace. Raises Refused with T0404 for an
-    operation that the direct lane has no template for.
+    then the numbers that the host and the programs exchange, then the workspace. On a device it is the same, in the
+    memory of the card. Raises Refused with T0404 for an operation that the lane of the target has no template for.
     """
-    lowered = [lower(optimise(graph)) for graph in graphs]
+    lowered = [_lowered(optimise(graph), target) for graph in graphs]
     lasting = list(_lasting(parameters, slots, lowered))
     buffers: list[Buffer] = []
     offsets: dict[str, int] = {}
@@ -85,10 +99,23 @@ def plan_graphs(
         regions = tuple(_region(kernel, base) for kernel in made)
         programs.append(_program(program, regions, places, offsets))
     arena = max([base, *(buffer.offset + rounded(buffer.bytes) for buffer in buffers)])
-    needs = demands(host, arena, buffers, programs, kernels)
-    plan = Plan(arena, base, tuple(buffers), tuple(programs), needs)
+    if isinstance(target, DeviceTarget):
+        programs = _dispatched(programs, kernels)
+        needs = device_demands(target, arena, buffers, programs, kernels)
+        plan = Plan(arena, base, tuple(buffers), tuple(programs), needs, target)
+    else:
+        needs = demands(target, arena, buffers, programs, kernels)
+        plan = Plan(arena, base, tuple(buffers), tuple(programs), needs)
     verify(plan, kernels)
     return plan, tuple(kernels)
+
+
+def _lowered(graph: Graph, target: Target) -> Lowered:
+    if isinstance(target, DeviceTarget):
+        from alpha.kernel.lower import DEVICE
+
+        return lower(graph, DEVICE)
+    return lower(graph)
 
 
 def _lasting(
@@ -168,6 +195,43 @@ def _program(
             Loop(item.first, item.last, item.count, item.backward, places[item.cell], item.span)
             for item in program.loops
         ),
+    )
+
+
+def _dispatched(programs: Sequence[ProgramPlan], kernels: Sequence[Kernel]) -> list[ProgramPlan]:
+    """The programs with what launches their kernels, which stand in the order of all regions."""
+    following = iter(zip(kernels, entries(kernels), strict=True))
+    return [
+        replace(
+            program,
+            regions=tuple(
+                replace(region, dispatch=_dispatch(*next(following))) for region in program.regions
+            ),
+        )
+        for program in programs
+    ]
+
+
+def _dispatch(kernel: Kernel, entry: str) -> Dispatch:
+    grid = kernel.grid
+    assert grid is not None, f"`{kernel.symbol}` is for a host"
+    operands = tuple(
+        Operand(
+            buffer.offset or 0,
+            buffer.bytes,
+            number in kernel.written,
+            tuple((row.offset or 0, row.stride * buffer.scalar.size) for row in buffer.rows),
+        )
+        for number, buffer in enumerate(kernel.buffers)
+    )
+    return Dispatch(
+        entry,
+        grid.blocks,
+        grid.threads,
+        grid.registers,
+        grid.shared_bytes,
+        operands,
+        kernel.accumulates,
     )
 
 

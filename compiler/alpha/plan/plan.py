@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from alpha.base.device import DeviceTarget
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import field, record
 from alpha.base.span import Span
@@ -40,16 +41,49 @@ class Result:
 
 
 @record
-class Region:
-    """One launch: `symbol` is the kernel function `void(ptr arena, i64 part, i64 parts)`.
+class Operand:
+    """A buffer of a launch on a device: `bytes` from `offset` of the arena on, which the kernel writes or reads.
 
-    `parallel` regions are called once by every thread with its part; others once, as part 0 of 1.
+    For each of `rows` (a cell's offset in the arena, a stride in bytes) they begin that stride times the u32 in the
+    cell further on: whoever launches adds it to the address.
+    """
+
+    offset: int
+    bytes: int
+    written: bool
+    rows: tuple[tuple[int, int], ...] = ()
+
+
+@record
+class Dispatch:
+    """How a device launches a kernel: its `entry`, so many `blocks` of so many `threads`, all in one dimension.
+
+    `registers` bounds the 32-bit registers of a thread, `shared` are the bytes of a block's arrays. The arguments are
+    the addresses of the `operands`, in their order. A kernel that `accumulates` may also read what it writes.
+    """
+
+    entry: str
+    blocks: int
+    threads: int
+    registers: int
+    shared: int
+    operands: tuple[Operand, ...]
+    accumulates: bool = False
+
+
+@record
+class Region:
+    """One launch. On a host `symbol` is the kernel function `void(ptr arena, i64 part, i64 parts)`.
+
+    `parallel` regions are called once by every thread with its part; others once, as part 0 of 1. On a device
+    `dispatch` says how the kernel of that symbol is launched.
     """
 
     symbol: str
     parallel: bool
     span: Span | None = field(compare=False, repr=False)
     results: tuple[Result, ...] = ()
+    dispatch: Dispatch | None = None
 
 
 @record
@@ -111,6 +145,8 @@ class Plan:
     the next multiple of 64, so up to 60 bytes lie between two. Behind it lie the batch (`batch.*`) and the numbers that
     the host and the programs exchange (`step`, `rate`, `key`, `<program>.loss`, `<program>.metric.<name>`), all with
     the program "" and the launches 0 to 0; then the workspace, which programs share.
+
+    `device` is what the kernels are for, and holds the arena; None where the host itself runs them.
     """
 
     arena: int
@@ -118,6 +154,7 @@ class Plan:
     buffers: tuple[Buffer, ...]
     programs: tuple[ProgramPlan, ...]
     demands: tuple[Demand, ...]
+    device: DeviceTarget | None = None
 
     def program(self, name: str) -> ProgramPlan:
         for program in self.programs:

@@ -9,7 +9,10 @@ Each law is one entry of `LAWS`:
 5. `nested`: loops are those of the regions of their program, in their order, and each is inside the one before or
    behind it.
 6. `turned`: a loop has a turn, and a u32 of its own that is live in all of them.
-7. `held`: what a kernel touches, in any turn, lies in a buffer that is live then, and what it reads is what was written
+7. `launched`: on a device every region has a dispatch, and it keeps the limits of the device. Regions of one entry are
+   launched with the same threads, registers, shared bytes and number of operands.
+8. `matched`: the dispatch of a region says what its kernel says, and its operands are the buffers of the kernel.
+9. `held`: what a kernel touches, in any turn, lies in a buffer that is live then, and what it reads is what was written
    there last, in this turn or the one before. A buffer moves only with loops around the kernel.
 """
 
@@ -21,6 +24,7 @@ from itertools import islice
 from alpha.base.dtype import Dtype
 from alpha.kernel.node import Kernel
 from alpha.plan.arena import ALIGNMENT
+from alpha.plan.dispatches import launched, matched
 from alpha.plan.plan import Buffer, Loop, Plan, ProgramPlan
 
 
@@ -29,11 +33,13 @@ class PlanFault(Exception):
 
 
 def verify(plan: Plan, kernels: Sequence[Kernel] | None = None) -> None:
-    """Checks every law; the first that is broken raises `PlanFault`. `held` needs the kernels of all regions."""
+    """Checks every law; the first that is broken raises `PlanFault`. The last two need the kernels of all regions."""
     for name, law in LAWS:
         for fault in law(plan):
             raise PlanFault(f"the plan breaks the law `{name}`: {fault}")
     if kernels is not None:
+        for fault in matched(plan, kernels):
+            raise PlanFault(f"the plan breaks the law `matched`: {fault}")
         for fault in _held(plan, kernels):
             raise PlanFault(f"the plan breaks the law `held`: {fault}")
 
@@ -202,4 +208,5 @@ LAWS: tuple[tuple[str, Callable[[Plan], Iterator[str]]], ...] = (
     ("adds", _adds),
     ("nested", _nested),
     ("turned", _turned),
+    ("launched", launched),
 )
