@@ -18,7 +18,7 @@ The rows stand beside it: an array a field, with a leading axis of all examples,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,12 +34,16 @@ from semantics.philox import step_key
 
 INFINITY_BITS = 0x7F800000
 
+Execute = Callable[[str, Mapping[str, Array]], dict[str, Array]]
+"""Carries out the program of a name: from its inputs to its outputs."""
+
 
 @dataclass(slots=True)
 class Run:
     """A run in progress: the state after `step` steps and what was logged on the way.
 
-    `plateaus` has the state of each `Plateau` rule by its place: bits of the lowest value, evaluations since.
+    `plateaus` has the state of each `Plateau` rule by its place: bits of the lowest value, evaluations since. `execute`
+    carries out the programs; None has their graphs evaluated here.
     """
 
     description: Mapping[str, Any]
@@ -48,12 +52,19 @@ class Run:
     step: int = 0
     losses: list[numpy.float32] = field(default_factory=list)
     plateaus: dict[int, tuple[int, int]] = field(default_factory=dict)
+    execute: Execute | None = None
     _graphs: dict[str, Graph] = field(default_factory=dict)
 
     def graph(self, name: str) -> Graph:
         if name not in self._graphs:
             self._graphs[name] = read_graph(self.description["graphs"][name])
         return self._graphs[name]
+
+    def outputs(self, name: str, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """What the program of a name gives."""
+        if self.execute is not None:
+            return self.execute(name, inputs)
+        return evaluate(self.graph(name), inputs)
 
     @property
     def examples(self) -> int:
@@ -74,10 +85,11 @@ def start(
     description: Mapping[str, Any],
     rows: Mapping[str, Array],
     weights: Mapping[str, Array] | None = None,
+    execute: Execute | None = None,
 ) -> Run:
     """The state before step 1. `weights` are the parameters by path where the policy starts from a file."""
-    run = Run(description, rows, {})
-    run.state = evaluate(run.graph("initial"), {})
+    run = Run(description, rows, {}, execute=execute)
+    run.state = run.outputs("initial", {})
     for path, values in (weights or {}).items():
         run.state[f"net.{path}"] = values
     for place, rule in enumerate(description["stop"]):
@@ -89,11 +101,10 @@ def start(
 def advance(run: Run, steps: int) -> None:
     """`steps` more training steps."""
     description = run.description
-    graph = run.graph("step")
     for _ in range(steps):
         run.step += 1
         number = numpy.uint32(run.step)
-        rate = evaluate(run.graph("rate"), {"step": number})["rate"]
+        rate = run.outputs("rate", {"step": number})["rate"]
         places = batch_rows(
             description["seed"],
             run.step,
@@ -104,7 +115,7 @@ def advance(run: Run, steps: int) -> None:
         inputs = {**run.state, "step": number, "rate": rate, **run.batch(places)}
         if description["keyed"]:
             inputs["key"] = numpy.array(step_key(description["seed"], run.step), dtype=numpy.uint32)
-        outputs = evaluate(graph, inputs)
+        outputs = run.outputs("step", inputs)
         run.losses.append(numpy.float32(outputs.pop("loss")))
         run.state = outputs
         if run.plateaus and run.step % description["evaluateEvery"] == 0:
@@ -125,12 +136,12 @@ def observe(run: Run) -> None:
 
 def metrics(run: Run) -> dict[str, numpy.float32]:
     """Each metric over the held-out batches, in order: the mean of the batch values (specification, section 12.3)."""
-    graph = run.graph("evaluate")
     batch = run.description["batch"]
     values: dict[str, list[Array]] = {}
     examples = int(run.description["data"]["examples"])
     for first in range(examples - int(run.description["holdOut"]), examples, batch):
-        outputs = evaluate(graph, {**run.state, **run.batch(numpy.arange(first, first + batch))})
+        inputs = {**run.state, **run.batch(numpy.arange(first, first + batch))}
+        outputs = run.outputs("evaluate", inputs)
         for name, value in outputs.items():
             values.setdefault(name, []).append(value)
     return {
