@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alpha.diagnostics.codes import TITLES, status_of
 from alpha.diagnostics.pages import codes_with_pages
-from alpha.targets import HOSTS
+from alpha.targets import DEVICES, HOSTS
 from alpha.targets.names import MISSING, WITHOUT_PACKAGE
 from generated_reference import language_page, library_page, operations_page
 
@@ -44,6 +44,11 @@ def targets_page() -> str:
     for host in HOSTS:
         lane = "yes" if host.scheduled else "yes, through the direct lane"
         lines.append(f"| `{host.name}` | {lane} |")
+    for device in DEVICES:
+        kinds = " and ".join(kind.upper() for kind in device.kinds)
+        lines.append(
+            f"| `{device.name}` | {kinds}, of a pairing: the program that drives it is missing |"
+        )
     for name, missing in sorted(MISSING.items()):
         lines.append(f"| `{name}` | no: {missing} |")
     lines += [

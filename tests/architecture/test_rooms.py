@@ -32,7 +32,7 @@ from compiler_source import PACKAGE, modules, nodes, texts
 ROOT = Path(__file__).resolve().parents[2]
 
 NOT_BUILT = {
-    "bytesOf", "nvidiaHostDemands", "nvidiaPlanDemands", "requests",
+    "bytesOf", "nvidiaHostDemands", "requests",
 }  # fmt: skip
 """Operations of the language that evaluation refuses with E0011."""
 

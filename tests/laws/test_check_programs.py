@@ -234,7 +234,10 @@ WRONG = {
         "f : Tensor f32 [n] -> Tensor f32 [n]\nf x = grad (fn p a -> p * a) x x",
         "E0610",
     ),
-    "host": ("import Digits.Run (baseline)\n\nhost h : Int =\n  policy = baseline", "E0011"),
+    "host of no host's type": (
+        "import Digits.Run (baseline)\n\nhost h : Int =\n  policy = baseline",
+        "E0301",
+    ),
 }
 
 

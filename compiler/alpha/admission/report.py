@@ -30,7 +30,8 @@ Object = dict[str, object]
 class Subject:
     """What was to be built. `pairing` is "" for the default pairing; `digests` maps inputs to SHA-256.
 
-    `mapped` are the bytes that the process of a run on one thread maps, `thread` those that each further thread adds.
+    `mapped` are the bytes that the process of a run on one thread maps, `thread` those that each further thread adds;
+    both are 0 where no program is known that would run it.
     """
 
     system: str
@@ -69,7 +70,7 @@ def as_object(
         "met": len(admission.rows) - len(admission.unmet),
         "weakest": weakest(relied),
         "peak": None if moment is None else _moment(moment),
-        "process": {"mapped": subject.mapped, "thread": subject.thread},
+        "process": {"mapped": subject.mapped, "thread": subject.thread} if subject.mapped else None,
         "rows": [_row(row) for row in admission.rows],
         "identity": [_identity(fact) for fact in admission.profile.identity],
         "nearest": [_change(change) for change in changes],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from alpha.base.host import HostTarget
 from alpha.base.record import record
 
 
@@ -28,3 +29,7 @@ class DeviceTarget:
         """The registers that a block of so many threads takes, each with a bound of `registers`."""
         warps = -(-threads // self.warp)
         return warps * (-(-registers * self.warp // self.granule) * self.granule)
+
+
+Target = HostTarget | DeviceTarget
+"""What a build is for: a host that runs everything itself, or a device that a host drives."""

@@ -205,6 +205,16 @@ def profile_type(span: Span, found: str) -> Diagnostic:
     )
 
 
+def host_type(span: Span, found: str) -> Diagnostic:
+    return Diagnostic(
+        "E0301",
+        f"`{found}` is no type of hosts",
+        span,
+        cause="a host is a record called `PlanHost`, which the platform of the device declares",
+        hints=("import it: `import Platform.Linux.Nvidia.PlanHost (PlanHost)`",),
+    )
+
+
 def rejects_other(span: Span, name: str, wanted: str, found: Sequence[str]) -> Diagnostic:
     seen = " and ".join(found) if found else "no error"
     return Diagnostic(

@@ -18,11 +18,11 @@ from alpha.syntax import tree
 
 
 def check_policy(work: Work, item: tree.PolicyDecl) -> None:
-    entries = _entries(work, item.entries, "policy", tuple(POLICY_ENTRIES))
+    entries = entries_of(work, item.entries, "policy", tuple(POLICY_ENTRIES))
     good = entries is not None
     made: list[tuple[str, term.Term]] = []
     for name, define in (entries or {}).items():
-        found = _entry(work, define, POLICY_ENTRIES[name][0], "policy")
+        found = entry_of(work, define, POLICY_ENTRIES[name][0], "policy")
         if found is None:
             good = False
         else:
@@ -38,9 +38,10 @@ def check_policy(work: Work, item: tree.PolicyDecl) -> None:
         work.policies.append(term.Policy(work.symbol(item.name.text), tuple(made), item.span))
 
 
-def _entries(
+def entries_of(
     work: Work, defines: tuple[tree.Define, ...], what: str, known: tuple[str, ...]
 ) -> dict[str, tree.Define] | None:
+    """The entries of a declaration by their names; None where something is wrong with each of them."""
     found: dict[str, tree.Define] = {}
     good = True
     for define in defines:
@@ -57,7 +58,8 @@ def _entries(
     return found if good or found else None
 
 
-def _entry(work: Work, define: tree.Define, type_: Type, what: str) -> term.Term | None:
+def entry_of(work: Work, define: tree.Define, type_: Type, what: str) -> term.Term | None:
+    """An entry against its type; None if it is at fault."""
     cx = new_context(work)
     name = define.name.text
     blame = Blame(define.name.span, f"the entry `{name}` of a {what} is `{cx.show(type_)}`")
@@ -129,14 +131,14 @@ def check_pairings(work: Work) -> None:
 
 
 def _pairing(work: Work, item: tree.PairingDecl) -> None:
-    entries = _entries(work, item.entries, "pairing", PAIRING_ENTRIES)
+    entries = entries_of(work, item.entries, "pairing", PAIRING_ENTRIES)
     good = entries is not None
     made: list[tuple[str, term.Term]] = []
     for name, define in (entries or {}).items():
         if name in ("system", "device"):
             found = _system_or_device(work, define)
         else:
-            found = _entry(work, define, BOOL if name == "admit" else TEXT, "pairing")
+            found = entry_of(work, define, BOOL if name == "admit" else TEXT, "pairing")
         if found is None:
             good = False
         else:
@@ -157,6 +159,16 @@ def _pairing(work: Work, item: tree.PairingDecl) -> None:
         work.pairings.append(term.Pairing(work.symbol(item.name.text), tuple(made), item.span))
 
 
+def is_host(work: Work, type_: Type) -> bool:
+    """A record called `PlanHost` with a policy and an architecture: each platform of devices declares its own."""
+    record = work.registry.records.get(type_.name) if isinstance(type_, Named) else None
+    if record is None or record.symbol.rpartition(".")[2] != "PlanHost":
+        return False
+    architecture = record.fields.get("architecture")
+    of_variants = isinstance(architecture, Named) and architecture.name in work.registry.variants
+    return of_variants and record.fields.get("policy") == Named("Policy")
+
+
 def _system_or_device(work: Work, define: tree.Define) -> term.Term | None:
     name = define.name.text
     if define.parameters:
@@ -172,9 +184,7 @@ def _system_or_device(work: Work, define: tree.Define) -> term.Term | None:
             return found
         work.report(errors_declarations.profile_type(define.body.value.span, cx.show(found.type)))
         return None
-    if isinstance(found.type, Named) and (
-        found.type.name == "Policy" or found.type.name.endswith(".PlanHost")
-    ):
+    if is_host(work, found.type) or found.type == Named("Policy"):
         return found
     wanted = "Policy` or a host's `PlanHost"
     work.report(errors_types.differ(define.body.value.span, cx.show(found.type), wanted, ()))

@@ -20,6 +20,7 @@ from alpha.check.definitions import (
 )
 from alpha.check.facts import check_facts, check_profile, check_source, declare_source, is_profile
 from alpha.check.finish import finish
+from alpha.check.hosts import check_host, declare_host
 from alpha.check.learners import check_learner
 from alpha.check.models import check_model, declare_model
 from alpha.check.module_scope import Work, builtin_scope, open_module
@@ -35,7 +36,6 @@ from alpha.core import term
 from alpha.core.dim import TooLarge
 from alpha.core.types import Named, Scheme
 from alpha.diagnostics.diagnostic import Diagnostics, Label, Refused
-from alpha.diagnostics.not_yet import not_yet
 from alpha.syntax import tree
 
 _DEPTH = 20_000
@@ -180,7 +180,7 @@ def _declare_values(work: Work, signatures: dict[str, Signed]) -> dict[str, Valu
                 declare_source(work, item, value)
         elif isinstance(item, tree.HostDecl):
             value.form = "host"
-            value.faulty = work.report(not_yet("a `host` declaration", item.name.span))
+            declare_host(work, item, value)
         else:
             continue
         values[name] = value
@@ -258,6 +258,8 @@ def _declaration(work: Work, item: tree.Import | tree.Decl, values: dict[str, Va
         check_policy(work, item)
     elif isinstance(item, tree.ProfileDecl):
         check_profile(work, item, values[item.name.text])
+    elif isinstance(item, tree.HostDecl):
+        check_host(work, item, values[item.name.text])
 
 
 _EVALUATED = frozenset(

@@ -20,7 +20,7 @@ def nearest_changes(work: Build, admission: Admission) -> tuple[Change, ...]:
     def with_batch(batch: int) -> Admission | None:
         try:
             system = work.front.evaluator.system(work.choice.policy, batch)
-            plan, _ = make_plan(system, work.host)
+            plan, _ = make_plan(system, work.target)
         except Refused:
             return None
         return admit(plan.demands, work.profile, work.choice.condition)

@@ -35,11 +35,10 @@ def contents_of(work: Build, report: bytes) -> Contents:
         ("alpha:system", work.system.name),
         ("alpha:pairing", work.choice.pairing.name if work.choice.pairing else ""),
         ("alpha:profile", work.profile.name),
-        ("alpha:target", work.host.name),
+        ("alpha:target", work.target.name),
         ("alpha:lane", work.lane),
         ("alpha:memory-bytes", str(work.plan.arena)),
-        ("alpha:mapped-bytes", str(work.memory.mapped)),
-        ("alpha:thread-bytes", str(work.memory.thread)),
+        *_process(work),
         ("alpha:plan-sha256", sha256_text(plan_text(work.plan))),
         ("alpha:report-sha256", sha256(report)),
         ("alpha:policy-sha256", sha256_text(work.system.policy_text)),
@@ -51,8 +50,16 @@ def contents_of(work: Build, report: bytes) -> Contents:
         properties.append(("alpha:lane-note", DIRECT_BY_DEFAULT))
     if work.request.emit == "shared":
         properties.append(("alpha:interface", interface_json(interface_of(work.system, work.plan))))
-    tools = (("llvmlite", llvmlite_version()),)
+    tools = () if work.on_device else (("llvmlite", llvmlite_version()),)
     return Contents(work.choice.output, __version__, work.inputs, tuple(properties), tools)
+
+
+def _process(work: Build) -> tuple[tuple[str, str], ...]:
+    """What the process of a run takes, of a build that is a whole program."""
+    memory = work.memory
+    if memory is None:
+        return ()
+    return ("alpha:mapped-bytes", str(memory.mapped)), ("alpha:thread-bytes", str(memory.thread))
 
 
 def statement_of(work: Build, contents: Contents) -> Statement:
@@ -67,7 +74,7 @@ def statement_of(work: Build, contents: Contents) -> Statement:
     return Statement(
         module=work.choice.artifact.removesuffix(".alpha"),
         executable=work.choice.output,
-        target=work.host.name,
+        target=work.target.name,
         imports=tuple(imports),
         schedule=tuple((program.name, len(program.regions)) for program in work.plan.programs),
         demands=work.plan.demands,

@@ -23,6 +23,7 @@ from alpha.driver.identity import compiler_digest, llvmlite_version
 from alpha.driver.manifest import Contents, beside, embedded
 from alpha.driver.outcome import Build
 from alpha.driver.packages import LOCK, SUFFIX
+from alpha.driver.plan_json import plan_text
 from alpha.driver.session import Session
 from alpha.elf.blobs import Blob
 from alpha.elf.link import Export, LinkOptions, Shared, link
@@ -33,7 +34,7 @@ from alpha.runtime.descriptor import system_ir
 from alpha.runtime.header import header_text
 from alpha.runtime.interface import exports, interface_of
 
-_SUFFIXES = {"exe": "", "shared": ".so", "object": ".o", "llvm": ".ll", "asm": ".s"}
+_SUFFIXES = {"exe": "", "shared": ".so", "object": ".o", "llvm": ".ll", "asm": ".s", "ptx": ".ptx"}
 
 
 def report_of(work: Build, admission: Admission) -> bytes:
@@ -43,7 +44,7 @@ def report_of(work: Build, admission: Admission) -> bytes:
 
 def place_of(session: Session, work: Build) -> Path:
     """Where the output goes. Refuses a place that must not be replaced, before anything is computed for it."""
-    name = work.choice.output + _SUFFIXES[work.request.emit]
+    name = work.choice.output + _SUFFIXES.get(work.request.emit, "")
     place = work.request.output or session.package / "build" / name
     if place.suffix in {SUFFIX, Path(LOCK).suffix}:
         raise OutputPlace(f"the output `{place}` is named like a module or a lock")
@@ -78,6 +79,10 @@ def _among_modules(package: Path, folder: Path) -> bool:
 def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) -> bytes:
     """The bytes of the output that the request names. Only what was admitted is emitted."""
     admitted.require(work.plan.demands)
+    if work.on_device:
+        from alpha.driver.device_code import ptx_text  # other builds need no emitter of PTX
+
+        return ptx_text(work.plan, work.kernels).encode()
     host = work.host
     if work.request.emit not in ("exe", "shared"):
         ir = plan_ir(work.plan, work.kernels, host)
@@ -155,17 +160,23 @@ def write(work: Build, contents: Contents, report: bytes, place: Path, image: by
     """Writes the output and what belongs beside it, all or nothing, the output last."""
     if not image:
         raise Refused(empty_artifact(work.choice.output))
-    manifest, report_place, module, *header = _companions(work, place)
-    text = header_text(interface_of(work.system, work.plan)).encode() if header else b""
+    manifest, report_place, module, *beside_it = _companions(work, place)
     write_all(
         [
-            *(OutputFile(each, text) for each in header),
+            *(OutputFile(each, _companion(work)) for each in beside_it),
             OutputFile(manifest, beside(contents, sha256(image))),
             OutputFile(report_place, report),
             OutputFile(module, module_source(statement_of(work, contents)).encode()),
             OutputFile(place, image, executable=work.request.emit == "exe"),
         ]
     )
+
+
+def _companion(work: Build) -> bytes:
+    """The file that belongs to a library or to the code of a device alone: the header, or the plan."""
+    if work.on_device:
+        return plan_text(work.plan).encode()
+    return header_text(interface_of(work.system, work.plan)).encode()
 
 
 def is_up_to_date(contents: Contents, place: Path) -> bool:
@@ -179,11 +190,15 @@ def is_up_to_date(contents: Contents, place: Path) -> bool:
 
 
 def _companions(work: Build, place: Path) -> tuple[Path, ...]:
-    """The manifest, the report, the artifact module, and of a library the header."""
-    header = (place.with_name(f"{place.stem}.h"),) if work.request.emit == "shared" else ()
+    """The manifest, the report, the artifact module; of a library the header, of a device's code the plan."""
+    own: tuple[Path, ...] = ()
+    if work.request.emit == "shared":
+        own = (place.with_name(f"{place.stem}.h"),)
+    elif work.on_device:
+        own = (place.with_name(f"{place.name}.plan.json"),)
     return (
         place.with_name(f"{place.name}.manifest.json"),
         place.with_name(f"{place.name}.report.json"),
         place.with_name(work.choice.artifact),
-        *header,
+        *own,
     )

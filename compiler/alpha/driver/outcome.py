@@ -9,6 +9,7 @@ from alpha.admission import Admission, amounts
 from alpha.admission.nearest import Change
 from alpha.admission.peak import peak
 from alpha.admission.report import Subject, as_object, to_json, to_text
+from alpha.base.device import DeviceTarget, Target
 from alpha.base.digest import sha256
 from alpha.base.host import HostTarget
 from alpha.base.record import record
@@ -33,7 +34,7 @@ class Build:
     choice: Choice
     system: System
     profile: Profile
-    host: HostTarget
+    target: Target
     plan: Plan
     kernels: tuple[Kernel, ...]
     inputs: tuple[Input, ...]
@@ -49,9 +50,21 @@ class Build:
         return self.choice.pairing.device_span if self.choice.pairing else None
 
     @property
+    def on_device(self) -> bool:
+        """Whether the kernels are for a card."""
+        return isinstance(self.target, DeviceTarget)
+
+    @property
+    def host(self) -> HostTarget:
+        """The target of a build whose kernels run on the host. Nothing else may ask."""
+        assert isinstance(self.target, HostTarget)
+        return self.target
+
+    @property
     def lane(self) -> str:
         """`direct` or `scheduled`. A target without the scheduled lane is built through the direct one."""
-        return "scheduled" if self.host.scheduled and not self.request.direct else "direct"
+        scheduled = isinstance(self.target, HostTarget) and self.target.scheduled
+        return "scheduled" if scheduled and not self.request.direct else "direct"
 
     @property
     def subject(self) -> Subject:
@@ -60,15 +73,17 @@ class Build:
         return Subject(
             self.system.name,
             pairing,
-            self.host.name,
+            self.target.name,
             self.lane,
-            mapped=memory.mapped,
-            thread=memory.thread,
+            mapped=memory.mapped if memory else 0,
+            thread=memory.thread if memory else 0,
         )
 
     @property
-    def memory(self) -> ProcessMemory:
-        """What a run maps."""
+    def memory(self) -> ProcessMemory | None:
+        """What a run maps; None where the program that runs it is not known."""
+        if self.on_device:
+            return None
         return process_memory(self.system, self.plan, self.host)
 
 
@@ -119,24 +134,25 @@ def refused(
 def built(work: Build, admission: Admission, path: Path, image: bytes | None) -> Outcome:
     """`image` is None where the output was up to date."""
     data = path.read_bytes() if image is None else image
-    demanded = next((d for d in work.plan.demands if d.name == "memory-bytes"), None)
+    demanded = next((d for d in work.plan.demands if d.name.endswith("memory-bytes")), None)
     memory = "" if demanded is None else f", memory {amounts.text(demanded.amount)}"
     word = "up to date" if image is None else "built"
     shown = _shown(path)
     summary = [
-        f"{word} {shown}: {len(data):,} bytes for {work.host.name}, {work.lane} lane{memory}; "
+        f"{word} {shown}: {len(data):,} bytes for {work.target.name}, {work.lane} lane{memory}; "
         f"{len(admission.rows)} of {len(admission.rows)} demands met"
     ]
     process: int | None = None
-    if work.request.emit == "exe":
-        process = work.memory.most(loaded_bytes(data, work.host), len(data))
+    taken = work.memory
+    if work.request.emit == "exe" and taken is not None:
+        process = taken.most(loaded_bytes(data, work.host), len(data))
         summary.append(
             f"its process takes at most {amounts.byte_text(process)} on one thread, "
-            f"{amounts.byte_text(work.memory.thread)} more for each other"
+            f"{amounts.byte_text(taken.thread)} more for each other"
         )
     if image is not None and work.lane == "direct" and not work.request.direct:
         summary.append(
-            f"the scheduled lane for {work.host.name} does not exist yet; "
+            f"the scheduled lane for {work.target.name} does not exist yet; "
             "the direct lane gives the same bits"
         )
     facts = (
@@ -144,11 +160,11 @@ def built(work: Build, admission: Admission, path: Path, image: bytes | None) ->
         ("path", str(shown)),
         ("bytes", len(data)),
         ("sha256", sha256(data)),
-        ("target", work.host.name),
+        ("target", work.target.name),
         ("lane", work.lane),
         ("memory", work.plan.arena),
         ("process", process),
-        ("thread", work.memory.thread),
+        ("thread", taken.thread if taken else None),
     )
     return Outcome(path, tuple(summary) if image is not None else (), facts)
 

@@ -11,7 +11,7 @@ from alpha.driver.outcome import Build, Outcome, built, refused
 from alpha.driver.request import Request
 from alpha.driver.select import choose, paired, policy_of, select
 from alpha.driver.session import Session
-from alpha.targets.names import require_kind, resolve
+from alpha.targets.names import require_kind, require_lowering, resolve
 
 
 def planned(session: Session, request: Request) -> Build:
@@ -19,17 +19,17 @@ def planned(session: Session, request: Request) -> Build:
     selection = select(session.roots, request)
     front = checked(session, selection.modules)
     prove(session, front)
-    target, pairing = choose(front.program, front.evaluator, selection, request)
+    name, pairing = choose(front.program, front.evaluator, selection, request)
     if pairing is None:
         front.evaluator.system(policy_of(front.program, selection, request))
-    host = resolve(target, request.direct)
-    require_kind(request.emit, host)
-    choice = paired(front.program, front.evaluator, selection, request, pairing, host)
+    target = resolve(name, request.direct)
+    require_kind(request.emit, target)
+    choice = paired(front.program, front.evaluator, selection, request, pairing, target)
     system = front.evaluator.system(choice.policy)
     profile = front.evaluator.profile(choice.profile)
-    plan, kernels = front.planner.plan(system, host)
+    plan, kernels = front.planner.plan(system, target)
     inputs = inputs_of(front.modules, front.files)
-    return Build(request, choice, system, profile, host, plan, kernels, inputs, front)
+    return Build(request, choice, system, profile, target, plan, kernels, inputs, front)
 
 
 def build(session: Session, request: Request, keep: bool = False) -> Outcome:
@@ -40,6 +40,7 @@ def build(session: Session, request: Request, keep: bool = False) -> Outcome:
     admission = admit(work.plan.demands, work.profile, work.choice.condition, *spans)
     if admission.admitted is None:
         return refused(session, work, admission, nearest_changes(work, admission))
+    require_lowering(request.emit, work.target, work.device_span)
     report = report_of(work, admission)
     contents = contents_of(work, report)
     if keep and is_up_to_date(contents, place):

@@ -1,19 +1,27 @@
-"""A plan as JSON: its text form, and what its digest is taken of. Spans are written as places."""
+"""A plan as JSON (`alpha.plan/1`): its text form, and what its digest is taken of. Spans are written as places.
+
+Of a device it is all that a host needs to run the programs: `docs/nvidia.md` says what each name means.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from alpha.admission.amounts import json_value, unit_name
 from alpha.base.span import Span
-from alpha.plan.plan import Derivation, Plan, Result
+from alpha.plan.plan import Derivation, Dispatch, Plan, ProgramPlan, Region, Result
 
 Object = dict[str, object]
+
+SCHEMA = "alpha.plan/1"
 
 
 def plan_text(plan: Plan) -> str:
     """One document, keys in a fixed order, ending with a newline."""
     document = {
+        "schema": SCHEMA,
+        "device": plan.device.name if plan.device else None,
         "arena": plan.arena,
         "state": plan.state,
         "buffers": [
@@ -32,15 +40,7 @@ def plan_text(plan: Plan) -> str:
         "programs": [
             {
                 "name": program.name,
-                "regions": [
-                    {
-                        "symbol": region.symbol,
-                        "parallel": region.parallel,
-                        "writes": [_result(result) for result in region.results],
-                        "place": _place(region.span),
-                    }
-                    for region in program.regions
-                ],
+                "regions": [_region(region) for region in program.regions],
                 "loops": [
                     {
                         "first": loop.first,
@@ -52,8 +52,8 @@ def plan_text(plan: Plan) -> str:
                     }
                     for loop in program.loops
                 ],
-                "inputs": dict(program.inputs),
-                "outputs": dict(program.outputs),
+                "inputs": _ports(plan, program, program.inputs, 0),
+                "outputs": _ports(plan, program, program.outputs, max(len(program.regions) - 1, 0)),
             }
             for program in plan.programs
         ],
@@ -70,6 +70,62 @@ def plan_text(plan: Plan) -> str:
         ],
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _region(region: Region) -> Object:
+    if region.dispatch is not None:
+        return {
+            "symbol": region.symbol,
+            **_dispatch(region.dispatch),
+            "place": _place(region.span),
+        }
+    return {
+        "symbol": region.symbol,
+        "parallel": region.parallel,
+        "writes": [_result(result) for result in region.results],
+        "place": _place(region.span),
+    }
+
+
+def _dispatch(launch: Dispatch) -> Object:
+    return {
+        "entry": launch.entry,
+        "blocks": launch.blocks,
+        "threads": launch.threads,
+        "registers": launch.registers,
+        "shared": launch.shared,
+        "accumulates": launch.accumulates,
+        "operands": [
+            {
+                "offset": operand.offset,
+                "bytes": operand.bytes,
+                "written": operand.written,
+                "rows": [{"cell": cell, "stride": stride} for cell, stride in operand.rows],
+            }
+            for operand in launch.operands
+        ],
+    }
+
+
+def _ports(
+    plan: Plan, program: ProgramPlan, ports: Sequence[tuple[str, int]], launch: int
+) -> list[Object]:
+    """Inputs before the first launch, or outputs behind the last one, with what lies there."""
+    live = {
+        buffer.offset: buffer
+        for buffer in plan.buffers
+        if not buffer.program
+        or (buffer.program == program.name and buffer.first <= launch <= buffer.last)
+    }
+    return [
+        {
+            "name": name,
+            "type": str(live[offset].type),
+            "offset": offset,
+            "bytes": live[offset].bytes,
+        }
+        for name, offset in ports
+    ]
 
 
 def _result(result: Result) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from alpha.base.host import HostTarget
+from alpha.base.device import Target
 from alpha.evaluate.system import System
 from alpha.plan.plan import Demand, Plan
-from alpha.targets import HOSTS
+from alpha.targets.names import resolve
 
 if TYPE_CHECKING:
     from alpha.kernel.node import Kernel
@@ -19,15 +19,14 @@ class Planner:
     def __init__(self) -> None:
         self._made: dict[tuple[str, str], tuple[Plan, tuple[Kernel, ...]]] = {}
 
-    def plan(self, system: System, host: HostTarget) -> tuple[Plan, tuple[Kernel, ...]]:
+    def plan(self, system: System, target: Target) -> tuple[Plan, tuple[Kernel, ...]]:
         from alpha.plan.make import make_plan  # a check that plans nothing does not pay for it
 
-        key = (system.name, host.name)
+        key = (system.name, target.name)
         if key not in self._made:
-            self._made[key] = make_plan(system, host)
+            self._made[key] = make_plan(system, target)
         return self._made[key]
 
     def demands(self, system: System, target: str) -> tuple[Demand, ...]:
-        """The demands of a policy on a host target, for the intrinsics of the platforms."""
-        host = next(host for host in HOSTS if host.name == target)
-        return self.plan(system, host)[0].demands
+        """The demands of a policy on a target, for the intrinsics of the platforms. T codes where it has no package."""
+        return self.plan(system, resolve(target, direct=True))[0].demands

@@ -9,7 +9,7 @@ from alpha.targets.names import OUTPUT_KINDS as KINDS
 
 __all__ = ["KINDS", "STAGES", "Request"]
 
-STAGES = ("core", "system", "graph", "kernel", "plan", "memory", "llvm", "asm")
+STAGES = ("core", "system", "graph", "kernel", "plan", "memory", "llvm", "asm", "ptx")
 
 
 @record

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alpha.base.host import HostTarget
+from alpha.base.device import DeviceTarget, Target
 from alpha.base.record import record
 from alpha.check.modules import SourceRoots
 from alpha.core import term as core
@@ -20,7 +20,7 @@ from alpha.driver.packages import is_dotted_name, unknown
 from alpha.driver.request import Request
 from alpha.evaluate.evaluator import Evaluator, Pairing
 from alpha.targets import HOSTS
-from alpha.targets.errors import contradicts
+from alpha.targets.errors import contradicts, needs_pairing
 from alpha.targets.names import DEFAULT
 
 
@@ -79,7 +79,7 @@ def choose(
     """The target of the request, and the pairing that fits it; None for the default pairing."""
     found = []
     for pairing in _pairings(program, selection):
-        own = _target_of(pairing, evaluator)
+        own = evaluator.target(pairing.symbol)
         if not selection.system and request.target not in (None, own):
             raise Refused(contradicts(str(request.target), pairing.symbol, own, pairing.span))
         if not selection.system or own == selection.target:
@@ -100,12 +100,14 @@ def paired(
     selection: Selection,
     request: Request,
     pairing: core.Pairing | None,
-    host: HostTarget,
+    host: Target,
 ) -> Choice:
-    """The pairing as it is declared, its condition evaluated; or the default pairing of `host`."""
+    """The pairing as it is declared, its condition evaluated; or the default pairing of `host`, if it is one."""
     if pairing is not None:
         known = evaluator.pairing(pairing.symbol)
         return Choice(known.system, known.device, known.output, known.artifact, known)
+    if isinstance(host, DeviceTarget):
+        raise Refused(needs_pairing(host.name))
     policy = policy_of(program, selection, request)
     output = selection.system.rpartition(".")[2].lower() + host.suffix
     artifact = "".join(part.capitalize() for part in output.split("-")) + "Artifact.alpha"
@@ -135,18 +137,3 @@ def _pairings(program: core.Program, selection: Selection) -> Iterator[core.Pair
     for module in program.modules:
         if module.name in selection.pairings:
             yield from module.pairings
-
-
-def _target_of(pairing: core.Pairing, evaluator: Evaluator) -> str:
-    """The target of a pairing's device: the `target` identity of a host, the architecture of a card."""
-    device = dict(pairing.entries).get("device")
-    if not isinstance(device, core.Global):
-        return ""  # evaluating the pairing says what is wrong with it
-    profile = evaluator.profile(device.symbol)
-    for fact in profile.identity:
-        if fact.name == "target" and isinstance(fact.amount, str):
-            return fact.amount
-    for fact in profile.supplies:
-        if fact.name == "instruction-set" and isinstance(fact.amount, core.Amount):
-            return f"sm_{fact.amount.value}"
-    return ""

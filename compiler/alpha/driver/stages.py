@@ -12,6 +12,7 @@ from alpha.driver.pipeline import planned
 from alpha.driver.request import Request
 from alpha.driver.session import Session
 from alpha.plan.plan import Plan
+from alpha.targets.names import OUTPUT_KINDS, require_kind
 
 BY_PROGRAM = ("graph", "kernel", "memory", "plan")
 """Stages of which one program can be shown alone."""
@@ -28,6 +29,8 @@ def stage_text(
     if program is not None and stage not in BY_PROGRAM:
         raise UsageError(f"the stage {stage} is of the whole build; leave `--program` out")
     work = planned(session, request)
+    if stage in OUTPUT_KINDS:
+        require_kind(stage, work.target)
     names = _programs(work, program)
     match stage:
         case "core":
@@ -71,6 +74,10 @@ def stage_text(
 
             code = plan_ir(work.plan, work.kernels, work.host)
             text = session.workers.first.assembly(code, work.host)
+        case "ptx":
+            from alpha.driver.device_code import ptx_text
+
+            text = ptx_text(work.plan, work.kernels)
         case _:
             raise ValueError(stage)
     return text if text.endswith("\n") else text + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,11 @@ from alpha.base.span import Span
 from alpha.core import term as core
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Diagnostic, Diagnostics, Refused
-from alpha.diagnostics.not_yet import not_yet
 from alpha.evaluate import demands as platform
 from alpha.evaluate import system_errors
 from alpha.evaluate.demands import Demands
 from alpha.evaluate.files import FileAccess
+from alpha.evaluate.hosts import policy_of, target_of
 from alpha.evaluate.intrinsics.table import operations
 from alpha.evaluate.learners import Trainer
 from alpha.evaluate.machine import Machine
@@ -38,10 +38,14 @@ PROBE_BATCH = 2
 
 @record
 class Pairing:
-    """One pairing, evaluated. `system` is the policy's symbol, `device` the profile's; `admit` is its own condition."""
+    """One pairing, evaluated. `system` is the policy's symbol, `device` the profile's; `admit` is its own condition.
+
+    `target` is what the system's own host is compiled for, or the `target` identity of the profile.
+    """
 
     name: str
     system: str
+    target: str
     device: str
     admit: bool
     output: str
@@ -99,10 +103,8 @@ class Evaluator:
                 raise Refused(
                     system_errors.entry_missing(symbol.rpartition(".")[2], name, declared.span)
                 )
-        system = self._value(entries["system"], symbol)
+        system, target = self._system_of(symbol, entries)
         device = self._profile_of(entries["device"], symbol)
-        if not isinstance(system, PolicyValue):
-            raise Refused(not_yet("a pairing with a host value", entries["system"].span))
         admit = self._value(entries["admit"], symbol)
         output, artifact = (self._value(entries[name], symbol) for name in ("output", "artifact"))
         assert isinstance(admit, Scalar)
@@ -110,7 +112,8 @@ class Evaluator:
         assert isinstance(artifact, str)
         return Pairing(
             symbol,
-            system.symbol,
+            system,
+            target,
             device,
             bool(admit.value),
             output,
@@ -118,6 +121,13 @@ class Evaluator:
             entries["admit"].span,
             entries["device"].span,
         )
+
+    def target(self, symbol: str) -> str:
+        """The target of a pairing, without its condition."""
+        declared = self._machine.index.declarations[symbol]
+        assert isinstance(declared, core.Pairing)
+        entries = dict(declared.entries)
+        return self._system_of(symbol, entries)[1]
 
     def prove(self, module: str) -> bool:
         """Evaluate the proofs of a module. A false one is reported as P0001, a `rejects` without its code as P0002.
@@ -164,6 +174,21 @@ class Evaluator:
         return held
 
     # ---- parts ---------------------------------------------------------------------------------------------------
+
+    def _system_of(self, symbol: str, entries: Mapping[str, core.Term]) -> tuple[str, str]:
+        """The policy of a pairing and its target. A policy is for a host processor, a host value for a device."""
+        name = symbol.rpartition(".")[2]
+        system = self._value(entries["system"], symbol)
+        profile = self.profile(self._profile_of(entries["device"], symbol))
+        own = next((str(fact.amount) for fact in profile.identity if fact.name == "target"), "")
+        if isinstance(system, PolicyValue):
+            if not own:
+                raise Refused(system_errors.needs_host(name, entries["system"].span))
+            return system.symbol, own
+        assert isinstance(system, Record)
+        if own:
+            raise Refused(system_errors.needs_policy(name, own, entries["system"].span))
+        return policy_of(system), target_of(system)
 
     def _profile_of(self, device: core.Term, owner: str) -> str:
         """The symbol of the profile that a term stands for. A changed copy states facts that no profile holds."""

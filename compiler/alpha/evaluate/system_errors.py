@@ -102,3 +102,23 @@ def device_is_no_profile(pairing: str, span: Span) -> Diagnostic:
         cause="a copy of a profile with other facts states what nobody established, so no build is admitted on it",
         hints=("declare a `profile` with the evidence of its facts, and name it here",),
     )
+
+
+def needs_host(pairing: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"the pairing `{pairing}` pairs a policy with a device that runs no program by itself",
+        span,
+        cause="a card is driven by a host: its profile has no `target` identity, which a host processor has",
+        hints=("declare a `host` with this policy, and name it here",),
+    )
+
+
+def needs_policy(pairing: str, target: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0710",
+        f"the pairing `{pairing}` pairs a host with `{target}`, which is a host processor",
+        span,
+        cause="a host drives a card; on a host processor the policy runs by itself",
+        hints=("name the policy here",),
+    )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from alpha.base.device import DeviceTarget
+from alpha.base.device import DeviceTarget, Target
 from alpha.base.dtype import Dtype, TensorType
-from alpha.base.host import HostTarget
 from alpha.base.record import record, replace
 from alpha.base.span import Span
 from alpha.evaluate.system import System, Tensor
@@ -43,9 +42,6 @@ class _Lasting:
     name: str
     type: TensorType
     span: Span | None
-
-
-Target = HostTarget | DeviceTarget
 
 
 def make_plan(system: System, target: Target) -> tuple[Plan, tuple[Kernel, ...]]:

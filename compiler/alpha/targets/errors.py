@@ -57,6 +57,26 @@ def no_output_kind(kind: str, target: str, kinds: Iterable[str]) -> Diagnostic:
     )
 
 
+def no_derived_host(name: str, kinds: Iterable[str], span: Span | None) -> Diagnostic:
+    emits = " or ".join(f"`--emit {kind}`" for kind in kinds)
+    return Diagnostic(
+        code="T0404",
+        message=f"`{name}` has no lowering for the program that drives the card, so there is no executable",
+        span=span,
+        cause=f"the pairing is admitted, and no host is derived in this version; {_NO_FALLBACK}",
+        hints=(f"{emits} writes the code of the kernels, and the plan by which they are launched",),
+    )
+
+
+def needs_pairing(name: str) -> Diagnostic:
+    return Diagnostic(
+        code="T0405",
+        message=f"`{name}` is a target of cards, and the system has no pairing with one",
+        cause="a card is named by a pairing, which says what drives it; a card has no default pairing",
+        hints=("add a module with a `pairing` to the system's `Build` folder",),
+    )
+
+
 def contradicts(target: str, pairing: str, own: str, span: Span | None) -> Diagnostic:
     return Diagnostic(
         code="T0405",

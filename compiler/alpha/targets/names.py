@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from alpha.base.device import DeviceTarget, Target
 from alpha.base.host import HostTarget
+from alpha.base.span import Span
 from alpha.diagnostics.diagnostic import Refused
-from alpha.targets import HOSTS, errors
+from alpha.targets import DEVICES, HOSTS, errors
 
 DEFAULT = "x86_64-linux"
 
@@ -30,8 +32,6 @@ MISSING: dict[str, str] = {
     "x86_64-freebsd": f"{_RUNTIME} FreeBSD",
     "aarch64-android": "the direct lane is linked for Linux hosts alone",
     "wasm32": "memory plans are for 64-bit addresses, and there is no module writer",
-    "sm_86": "the PTX emitter and the derived host are missing; a card is named by a pairing",
-    "sm_89": "the PTX emitter and the derived host are missing; a card is named by a pairing",
     "vulkan": "the SPIR-V builder is missing",
 }
 
@@ -54,16 +54,20 @@ ALIASES = {
 
 
 def known_names() -> list[str]:
-    return sorted({host.name for host in HOSTS} | set(MISSING) | WITHOUT_PACKAGE)
+    own = {host.name for host in HOSTS} | {device.name for device in DEVICES}
+    return sorted(own | set(MISSING) | WITHOUT_PACKAGE)
 
 
-def resolve(name: str, direct: bool) -> HostTarget:
-    """The host target of that name in the lane asked for, or the refusal that says what is missing."""
+def resolve(name: str, direct: bool) -> Target:
+    """The target of that name, a host in the lane asked for, or the refusal that says what is missing."""
     for host in HOSTS:
         if host.name == name:
             if not direct and not host.scheduled and name != DEFAULT:
                 raise Refused(errors.needs_direct(name))
             return host
+    for device in DEVICES:
+        if device.name == name:
+            return device
     if name in MISSING:
         raise Refused(errors.cannot_emit(name, MISSING[name]))
     if name in WITHOUT_PACKAGE:
@@ -72,10 +76,22 @@ def resolve(name: str, direct: bool) -> HostTarget:
     raise Refused(errors.unknown(name, known_names(), [host.name for host in HOSTS], meant))
 
 
-def require_kind(kind: str, host: HostTarget) -> None:
-    """Refuses an output kind that the target does not have."""
-    if kind not in HOST_KINDS:
-        raise Refused(errors.no_output_kind(kind, host.name, HOST_KINDS))
+def require_kind(kind: str, target: Target) -> None:
+    """Refuses an output kind that the target does not have.
+
+    The executable of a device passes here: it is refused after admission, by `require_lowering`.
+    """
+    if isinstance(target, DeviceTarget):
+        if kind not in ("exe", *target.kinds):
+            raise Refused(errors.no_output_kind(kind, target.name, target.kinds))
+    elif kind not in HOST_KINDS:
+        raise Refused(errors.no_output_kind(kind, target.name, HOST_KINDS))
+
+
+def require_lowering(kind: str, target: Target, span: Span | None) -> None:
+    """Refuses, of a build that is admitted, the program that would drive a device: no host is derived yet."""
+    if isinstance(target, DeviceTarget) and kind not in target.kinds:
+        raise Refused(errors.no_derived_host(target.name, target.kinds, span))
 
 
 def of_machine(system: str, processor: str) -> HostTarget:
