@@ -138,7 +138,7 @@ def test_builds_at_the_same_time_do_not_disturb_each_other(package: Path) -> Non
         "digits",
         "digits.manifest.json",
         "digits.report.json",
-        "DigitsArtifact.alpha",
+        "X8664LinuxArtifact.alpha",
     }
 
 

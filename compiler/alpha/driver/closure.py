@@ -7,15 +7,32 @@ from pathlib import Path
 
 from alpha import __version__
 from alpha.base.digest import sha256, sha256_text
-from alpha.check.modules import LoadedModule
+from alpha.check.modules import PRELUDE, LoadedModule
 from alpha.driver.artifact_module import Statement
 from alpha.driver.identity import compiler_digest, llvmlite_version
 from alpha.driver.manifest import DIRECT_BY_DEFAULT, Contents, Input
 from alpha.driver.outcome import Build
 from alpha.driver.packages import LOCK, SUFFIX
 from alpha.driver.plan_json import plan_text
+from alpha.driver.select import Choice
 from alpha.evaluate.files import FileAccess
 from alpha.runtime.interface import interface_json, interface_of
+
+
+def reached(modules: Sequence[LoadedModule], choice: Choice) -> tuple[LoadedModule, ...]:
+    """The modules of what was chosen and all that they import. Other pairings of the system were only looked at."""
+    chosen = [choice.policy, choice.profile]
+    if choice.pairing is not None:
+        chosen.append(choice.pairing.name)
+    known = {module.name: module for module in modules}
+    wanted = {*PRELUDE, *(symbol.rpartition(".")[0] for symbol in chosen)} & set(known)
+    pending = list(wanted)
+    while pending:
+        for name in known[pending.pop()].imports:
+            if name not in wanted:
+                wanted.add(name)
+                pending.append(name)
+    return tuple(module for module in modules if module.name in wanted)
 
 
 def inputs_of(modules: Sequence[LoadedModule], access: FileAccess) -> tuple[Input, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alpha.admission import admit
 from alpha.driver.changes import nearest_changes
 from alpha.driver.checking import checked, prove
-from alpha.driver.closure import contents_of, inputs_of
+from alpha.driver.closure import contents_of, inputs_of, reached
 from alpha.driver.emission import emit, is_up_to_date, place_of, report_of, write
 from alpha.driver.outcome import Build, Outcome, built, refused
 from alpha.driver.request import Request
@@ -28,7 +28,7 @@ def planned(session: Session, request: Request) -> Build:
     system = front.evaluator.system(choice.policy)
     profile = front.evaluator.profile(choice.profile)
     plan, kernels = front.planner.plan(system, target)
-    inputs = inputs_of(front.modules, front.files)
+    inputs = inputs_of(reached(front.modules, choice), front.files)
     return Build(request, choice, system, profile, target, plan, kernels, inputs, front)
 
 
