@@ -40,7 +40,7 @@ def _form(kernel: Kernel) -> str:
         replace(buffer, name=f"b{place}", bound=None, offset=None, rows=(), whole=None)
         for place, buffer in enumerate(kernel.buffers)
     )
-    return to_text(replace(kernel, symbol="", buffers=buffers, aligned=(), work=0))
+    return to_text(replace(kernel, symbol="", buffers=buffers, work=0))
 
 
 def _word(operation: str) -> str:
