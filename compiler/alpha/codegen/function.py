@@ -22,6 +22,7 @@ from alpha.codegen.values import (
 from alpha.kernel.node import (
     LANES,
     Atom,
+    Barrier,
     Compute,
     Constant,
     If,
@@ -30,6 +31,9 @@ from alpha.kernel.node import (
     Loop,
     Row,
     Scalar,
+    SharedLoad,
+    SharedStore,
+    Shuffle,
     Statement,
     Store,
     ValueType,
@@ -165,6 +169,8 @@ class Function:
                     self._loop(statement)
                 case If():
                     self._if(statement)
+                case SharedLoad() | SharedStore() | Barrier() | Shuffle():
+                    raise ValueError(f"`{self.kernel.symbol}` is for a device")
                 case _:
                     assert_never(statement)
 

@@ -7,11 +7,12 @@ from those of their atoms; the atoms of one form are distinct, so the interval o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from alpha.base.record import record
 from alpha.kernel.builder import IOTA
-from alpha.kernel.node import LANES, Atom, Buffer, Compute, Load, Scalar, Variable
+from alpha.kernel.node import LANES, Atom, Buffer, Compute, Constant, Load, Scalar, Variable
 
 Interval = tuple[int, int]
 UNKNOWN: Interval = (-(1 << 63), (1 << 63) - 1)
@@ -38,6 +39,12 @@ class Indices:
         self._buffers = buffers
         self._forms: dict[Variable, Form] = {}
         self._intervals: dict[Part, Interval] = {LANE: (0, LANES - 1)}
+        self._conditions: dict[Variable, Compute] = {}
+        self._guards: list[tuple[Form, Interval]] = []
+
+    def ranged(self, variable: Variable, count: int) -> None:
+        """The variable is one of 0 ... count - 1."""
+        self._intervals[variable] = (0, count - 1)
 
     def loop(self, index: Variable, start: int, stop: int, step: int) -> None:
         turns = max(0, -(-(stop - start) // step))
@@ -56,11 +63,51 @@ class Indices:
 
     def interval(self, form: Form) -> Interval:
         low = high = form.constant
-        for part, factor in form.factors.items():
+        factors = dict(form.factors)
+        for guard, (first, last) in reversed(self._guards):
+            times = _multiple(factors, guard)
+            if times is not None:
+                factors = {part: by for part, by in factors.items() if part not in guard.factors}
+                low += times * (first - guard.constant)
+                high += times * (last - guard.constant)
+        for part, factor in factors.items():
             first, last = self._intervals.get(part, UNKNOWN)
             low += min(first * factor, last * factor)
             high += max(first * factor, last * factor)
         return low, high
+
+    @contextmanager
+    def where(self, condition: Atom) -> Iterator[None]:
+        """Within, the condition holds."""
+        before = len(self._guards)
+        self._assume(condition)
+        yield
+        del self._guards[before:]
+
+    def _assume(self, condition: Atom) -> None:
+        found = self._conditions.get(condition) if isinstance(condition, Variable) else None
+        if found is None:
+            return
+        left, right = found.operands
+        if found.operator == "and":
+            self._assume(left)
+            self._assume(right)
+            return
+        if not isinstance(right, Constant) or not isinstance(right.value, int):
+            return
+        form = self.form(left)
+        low, high = self.interval(form)
+        match found.operator:
+            case "less":
+                high = min(high, right.value - 1)
+            case "greaterEqual":
+                low = max(low, right.value)
+            case "equal":
+                low = high = right.value
+            case _:
+                return
+        if form.factors and low <= high:
+            self._guards.append((form, (low, high)))
 
     def of_part(self, part: Part) -> Interval:
         return self._intervals.get(part, UNKNOWN)
@@ -73,6 +120,8 @@ class Indices:
     def compute(self, statement: Compute) -> None:
         """Notes what is known of the result; nothing unless whole numbers make a whole number."""
         result = statement.result
+        if result.type.scalar is Scalar.BOOL and len(statement.operands) == 2:
+            self._conditions[result] = statement
         atoms = (result, *statement.operands)
         if not all(atom.type.scalar.is_integer for atom in atoms):
             return
@@ -108,6 +157,17 @@ class Indices:
         signed = result.type.scalar.is_signed
         if -(1 << (bits - 1)) * signed <= low and high < 1 << (bits - signed):
             self._forms[result] = form
+
+
+def _multiple(factors: Mapping[Part, int], guard: Form) -> int | None:
+    """How often the varying part of a guard is in a sum of such factors: once or more, with nothing over."""
+    times = 0
+    for part, by in guard.factors.items():
+        found, over = divmod(factors.get(part, 0), by)
+        if over or found <= 0 or (times and found != times):
+            return None
+        times = found
+    return times
 
 
 def _sum(a: Form, b: Form, sign: int) -> Form:

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from alpha.base.record import replace
 from alpha.base.span import Span
 from alpha.kernel.node import (
     INDEX,
     LANES,
+    QUAD,
     Atom,
+    Barrier,
     Buffer,
     Carried,
     Compute,
     Constant,
+    Grid,
+    If,
     Kernel,
     Load,
     Loop,
     Scalar,
+    Shared,
+    SharedLoad,
+    SharedStore,
+    Shuffle,
     Statement,
     Store,
     ValueType,
@@ -40,11 +49,13 @@ def index(value: int) -> Constant:
 class KernelBuilder:
     """Extends the innermost open block. Arithmetic on known indices is done at once and leaves no statement."""
 
-    __slots__ = ("_block", "_serial", "buffers", "written")
+    __slots__ = ("_block", "_grid", "_serial", "_shared", "buffers", "written")
 
     def __init__(self) -> None:
         self.buffers: list[Buffer] = []
         self.written: list[int] = []
+        self._grid: Grid | None = None
+        self._shared: list[Shared] = []
         self._block: list[Statement] = []
         self._serial = 0
 
@@ -126,6 +137,59 @@ class KernelBuilder:
     def store(self, buffer: int, place: Atom, value: Atom) -> None:
         self._block.append(Store(buffer, place, value))
 
+    # What only the threads of a device do.
+
+    def launch(self, blocks: int, threads: int, registers: int) -> tuple[Atom, Atom]:
+        """The kernel is for a device, in so many blocks. The numbers of the block and of the thread in it."""
+        block, thread = self._variable(INDEX), self._variable(INDEX)
+        self._grid = Grid(blocks, threads, registers, block, thread)
+        return (
+            block if blocks > 1 else index(0),
+            thread if threads > 1 else index(0),
+        )
+
+    def shares(self, name: str, scalar: Scalar, count: int) -> int:
+        """The number of a new array that the threads of a block share."""
+        self._shared.append(Shared(name, scalar, count))
+        return len(self._shared) - 1
+
+    def shared_load(self, array: int, place: Atom, lanes: int = 1) -> Atom:
+        result = self._variable(ValueType(self._shared[array].scalar, lanes))
+        self._block.append(SharedLoad(result, array, place))
+        return result
+
+    def shared_store(self, array: int, place: Atom, value: Atom) -> None:
+        self._block.append(SharedStore(array, place, value))
+
+    def barrier(self) -> None:
+        self._block.append(Barrier())
+
+    def shuffle(self, value: Atom, mask: int) -> Atom:
+        result = self._variable(value.type)
+        self._block.append(Shuffle(result, value, mask))
+        return result
+
+    def pack(self, values: Sequence[Atom]) -> Atom:
+        """Four values as the lanes of one."""
+        return self.apply("pack", *values, to=ValueType(values[0].type.scalar, QUAD))
+
+    @contextmanager
+    def when(self, condition: Atom) -> Iterator[None]:
+        """What is written within is done where the condition holds."""
+        outer, self._block = self._block, []
+        yield
+        body, self._block = tuple(self._block), outer
+        self._block.append(If(condition, body))
+
+    @contextmanager
+    def below(self, place: Atom, count: int, most: int) -> Iterator[None]:
+        """What is written within is done where `place`, at most `most`, is less than `count`."""
+        if most < count:
+            yield
+            return
+        with self.when(self.apply("less", place, index(count))):
+            yield
+
     @contextmanager
     def loop(self, extent: int, *, parallel: bool = False) -> Iterator[Atom]:
         """`extent` turns with the index from 0. A serial loop of one turn is its body with the index 0."""
@@ -179,6 +243,7 @@ class KernelBuilder:
             accumulates,
             tuple(aligned),
             span,
+            replace(self._grid, shared=tuple(self._shared)) if self._grid is not None else None,
         )
 
     def _variable(self, type_: ValueType) -> Variable:

@@ -6,6 +6,9 @@ order of every accumulation is written down and stays what it is.
 
 Values have 1 or 16 lanes. The 16 lanes are logical: a target may hold them in one register, two or four, and the bits
 do not show which.
+
+The body of a kernel with a `grid` is what one thread of a device does. There a value has 1 lane, or 4 that memory moves
+at once; threads of a block meet at barriers and exchange values through shared arrays and shuffles.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from alpha.base.record import field, record
 from alpha.base.span import Span
 
 LANES = 16
+QUAD = 4
+WARP = 32
 
 
 class Scalar(Enum):
@@ -157,6 +162,51 @@ class Buffer:
 
 
 @record
+class Shared:
+    """An array of `count` elements that the threads of a block share. It holds nothing when the block begins."""
+
+    name: str
+    scalar: Scalar
+    count: int
+
+    @property
+    def bytes(self) -> int:
+        return self.count * self.scalar.size
+
+
+@record
+class Grid:
+    """How a device launches a kernel: `blocks` blocks of `threads` threads, all in one dimension.
+
+    `block` and `thread` are the numbers of a thread's block and of the thread in it, from 0 on. A thread has at most
+    `registers` 32-bit registers. 32 threads in a row from a multiple of 32 on are a warp.
+    """
+
+    blocks: int
+    threads: int
+    registers: int
+    block: Variable
+    thread: Variable
+    shared: tuple[Shared, ...] = ()
+
+    @property
+    def shared_places(self) -> tuple[int, ...]:
+        """Where each shared array begins among the shared bytes of the block: at the next multiple of 16."""
+        places: list[int] = []
+        end = 0
+        for item in self.shared:
+            places.append(-(-end // 16) * 16)
+            end = places[-1] + item.bytes
+        return tuple(places)
+
+    @property
+    def shared_bytes(self) -> int:
+        if not self.shared:
+            return 0
+        return self.shared_places[-1] + self.shared[-1].bytes
+
+
+@record
 class Compute:
     """`result = operator(operands)`; the operator is a row of `operators.TABLE`."""
 
@@ -169,7 +219,7 @@ class Compute:
 class Load:
     """Elements of buffer number `buffer` of the kernel.
 
-    With an index of one lane, a result of 16 lanes is the 16 elements from there on; with an index of 16 lanes each
+    With an index of one lane, a result of several lanes is the elements from there on; with an index of 16 lanes each
     lane reads its own element.
     """
 
@@ -180,7 +230,7 @@ class Load:
 
 @record
 class Store:
-    """Writes one element, or 16 in a row from `index` on."""
+    """Writes one element, or as many in a row as `value` has lanes from `index` on."""
 
     buffer: int
     index: Atom
@@ -224,7 +274,39 @@ class If:
     body: tuple[Statement, ...]
 
 
-Statement = Compute | Load | Store | Loop | If
+@record
+class SharedLoad:
+    """Elements of shared array number `array` of the grid, as many in a row as the result has lanes."""
+
+    result: Variable
+    array: int
+    index: Atom
+
+
+@record
+class SharedStore:
+    """Writes as many elements in a row as `value` has lanes."""
+
+    array: int
+    index: Atom
+    value: Atom
+
+
+@record
+class Barrier:
+    """No thread of the block goes on before all have come here; each then sees what the others stored before."""
+
+
+@record
+class Shuffle:
+    """`result` is what `value` is in the thread of the warp whose number there differs from one's own in `mask`."""
+
+    result: Variable
+    value: Atom
+    mask: int
+
+
+Statement = Compute | Load | Store | Loop | If | SharedLoad | SharedStore | Barrier | Shuffle
 
 
 @record
@@ -234,7 +316,7 @@ class Kernel:
     `written` are the numbers of the buffers it stores to, which it does not load from, except in a kernel with
     `accumulates`. `parallel` says that it is worth splitting; its results never depend on the number of parts.
     `aligned` are the numbers of buffers of which it loads, for each element it stores, the element in the same place
-    and none else: such a buffer may share its bytes with the one stored to.
+    and none else: such a buffer may share its bytes with the one stored to. With a `grid` it is launched on a device.
     """
 
     symbol: str
@@ -247,6 +329,7 @@ class Kernel:
     accumulates: bool = False
     aligned: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+    grid: Grid | None = None
 
     @property
     def reads(self) -> tuple[Buffer, ...]:
@@ -262,7 +345,12 @@ class Kernel:
 def definitions(statement: Statement) -> Sequence[Variable]:
     """The variables a statement defines for what follows it."""
     match statement:
-        case Compute(result=result) | Load(result=result):
+        case (
+            Compute(result=result)
+            | Load(result=result)
+            | SharedLoad(result=result)
+            | Shuffle(result=result)
+        ):
             return (result,)
         case Loop(carried=carried):
             return tuple(item.result for item in carried)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from alpha.kernel.node import LANES, Scalar, ValueType
+from alpha.kernel.node import LANES, QUAD, Scalar, ValueType
 
 Types = Sequence[ValueType]
 Rule = Callable[[Types, ValueType], bool]
@@ -20,6 +20,7 @@ INTEGERS = frozenset(scalar for scalar in Scalar if scalar.is_integer)
 NUMBERS = FLOATS | INTEGERS
 SIGNED = FLOATS | {Scalar.I64, Scalar.I32}
 LOGIC = INTEGERS | {Scalar.BOOL}
+SEVERAL = (LANES, QUAD)
 STORED = FLOATS | {Scalar.F16}
 """Floats that hardware converts; bf16 is rounded by integer code."""
 
@@ -81,13 +82,18 @@ def _convert(types: Types, result: ValueType) -> bool:
 
 
 def _splat(types: Types, result: ValueType) -> bool:
-    return len(types) == 1 and types[0] == ValueType(result.scalar) and result.lanes == LANES
+    return len(types) == 1 and types[0] == ValueType(result.scalar) and result.lanes in SEVERAL
+
+
+def _pack(types: Types, result: ValueType) -> bool:
+    return list(types) == [ValueType(result.scalar)] * QUAD and result.lanes == QUAD
 
 
 def _extract(types: Types, result: ValueType) -> bool:
     return (
         len(types) == 2
-        and types[0] == ValueType(result.scalar, LANES)
+        and types[0].scalar is result.scalar
+        and types[0].lanes in SEVERAL
         and types[1] == ValueType(Scalar.I64)
         and result.lanes == 1
     )
@@ -136,7 +142,8 @@ TABLE: Mapping[str, Rule] = MappingProxyType(
         "select": _select,
         "bits": _bits,  # the same bits as another type of the same size
         "convert": _convert,  # as `cast`, specification, section 10
-        "splat": _splat,  # the one lane in all 16
+        "splat": _splat,  # the one lane in all 16, or all 4
+        "pack": _pack,  # four values as the lanes of one
         "extract": _extract,  # lane number `operand 1`, a constant
         "treeAdd": _tree,  # h = 8, 4, 2, 1: lane j = lane j + lane j+h for j < h; lane 0
         "treeMaximum": _tree,

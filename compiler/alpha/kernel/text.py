@@ -16,12 +16,17 @@ from collections.abc import Iterator, Sequence
 
 from alpha.kernel.node import (
     Atom,
+    Barrier,
     Buffer,
     Compute,
+    Grid,
     If,
     Kernel,
     Load,
     Loop,
+    SharedLoad,
+    SharedStore,
+    Shuffle,
     Statement,
     Store,
     Variable,
@@ -41,8 +46,20 @@ def to_text(kernel: Kernel) -> str:
     lines = [f"kernel {kernel.symbol}  operation {kernel.operation}  work {kernel.work}{flags}"]
     for number, buffer in enumerate(kernel.buffers):
         lines.append(f"  buffer {number} {_buffer(kernel, number, buffer)}")
+    if kernel.grid is not None:
+        lines.extend(_grid(kernel.grid))
     lines.extend(_block(kernel.body, "  "))
     return "\n".join(lines) + "\n"
+
+
+def _grid(grid: Grid) -> Iterator[str]:
+    block, thread = _atom(grid.block), _atom(grid.thread)
+    yield (
+        f"  grid {grid.blocks} blocks {block}, {grid.threads} threads {thread}"
+        f"  registers {grid.registers}"
+    )
+    for number, item in enumerate(grid.shared):
+        yield f"  shared {number} `{item.name}` : {item.scalar.value}[{item.count}]"
 
 
 def _buffer(kernel: Kernel, number: int, buffer: Buffer) -> str:
@@ -63,6 +80,14 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
                 yield f"{indent}{_defined(result)} = load {buffer}[{_atom(index)}]"
             case Store(buffer=buffer, index=index, value=value):
                 yield f"{indent}store {buffer}[{_atom(index)}] = {_atom(value)}"
+            case SharedLoad(result=result, array=array, index=index):
+                yield f"{indent}{_defined(result)} = load shared {array}[{_atom(index)}]"
+            case SharedStore(array=array, index=index, value=value):
+                yield f"{indent}store shared {array}[{_atom(index)}] = {_atom(value)}"
+            case Shuffle(result=result, value=value, mask=mask):
+                yield f"{indent}{_defined(result)} = shuffle {_atom(value)}, {mask}"
+            case Barrier():
+                yield f"{indent}barrier"
             case Loop():
                 yield from _loop(statement, indent)
             case If(condition=condition, body=body):

@@ -12,6 +12,11 @@
 6. `unambiguous`: divisors and shifts are constants for which the operator is defined.
 7. `rows`: a buffer that moves with loops stays inside the buffer of its name in every turn, and no two turns have an
    element in common.
+8. `launched`: a kernel of a device has a grid within the limits of every device and no parallel loop; values have 1 or
+   4 lanes there; four elements are moved at once only from multiples of four; indices need no more than 31 bits.
+   That threads write different elements is not checked here: the model of the machine sees every race when it runs.
+9. `uniform`: barriers and shuffles stand where all threads of a block come alike: under no condition that a thread's
+   number, or something loaded, decides.
 """
 
 from __future__ import annotations
@@ -25,10 +30,13 @@ from typing import NoReturn, assert_never
 from alpha.base.record import record
 from alpha.kernel.affine import Form, Indices, Interval
 from alpha.kernel.errors import KernelFault
+from alpha.kernel.launched import Uniform, lanes_of, unlaunchable
 from alpha.kernel.node import (
     INDEX,
     LANES,
+    QUAD,
     Atom,
+    Barrier,
     Buffer,
     Compute,
     Constant,
@@ -37,6 +45,9 @@ from alpha.kernel.node import (
     Load,
     Loop,
     Scalar,
+    SharedLoad,
+    SharedStore,
+    Shuffle,
     Statement,
     Store,
     ValueType,
@@ -71,8 +82,11 @@ class _Verifier:
         self.written: list[_Written] = []
         self.loaded: set[int] = set()
         self.parallel: Loop | None = None
+        self.lanes = lanes_of(kernel)
+        self.uniform = Uniform(kernel.grid)
 
     def run(self) -> None:
+        self._launch()
         for named in self.kernel.buffers:
             self._rows(named)
         self._statements(self.kernel.body)
@@ -85,6 +99,16 @@ class _Verifier:
         if self.kernel.parallel:
             for buffer in stored:
                 self._apart([item for item in self.written if item.buffer == buffer])
+
+    def _launch(self) -> None:
+        grid = self.kernel.grid
+        if grid is None:
+            return
+        for problem in unlaunchable(self.kernel, grid):
+            self._fault("launched", problem)
+        for variable, count in ((grid.block, grid.blocks), (grid.thread, grid.threads)):
+            self._define(variable)
+            self.indices.ranged(variable, count)
 
     def _fault(self, law: str, what: str) -> NoReturn:
         raise KernelFault(f"kernel `{self.kernel.symbol}` breaks the law `{law}`: {what}")
@@ -105,6 +129,8 @@ class _Verifier:
     def _define(self, variable: Variable) -> None:
         if variable in self.known:
             self._fault("defined", f"%{variable.serial} twice")
+        if variable.type.lanes not in self.lanes:
+            self._fault("typed", f"%{variable.serial} has {variable.type.lanes} lanes")
         self.known.add(variable)
         self.visible.add(variable)
 
@@ -127,6 +153,8 @@ class _Verifier:
                     self._loop(statement)
                 case If():
                     self._if(statement)
+                case SharedLoad() | SharedStore() | Barrier() | Shuffle():
+                    self._of_a_device(statement)
                 case _:
                     assert_never(statement)
 
@@ -135,8 +163,50 @@ class _Verifier:
         if statement.condition.type != ValueType(Scalar.BOOL):
             self._fault("typed", "a condition that is no bool")
         before = set(self.visible)
-        self._statements(statement.body)
+        with self.indices.where(statement.condition), self.uniform.under(statement.condition):
+            self._statements(statement.body)
         self.visible = before
+
+    def _of_a_device(self, statement: SharedLoad | SharedStore | Barrier | Shuffle) -> None:
+        grid = self.kernel.grid
+        if grid is None:
+            self._fault("launched", "a statement for a device in a kernel for a host")
+        match statement:
+            case SharedLoad(result=result, array=array, index=index):
+                self._use(index)
+                self._shared(array, index, result.type)
+                self._define(result)
+                self.uniform.unknown(result)
+            case SharedStore(array=array, index=index, value=value):
+                self._use(index, value)
+                self._shared(array, index, value.type)
+            case Shuffle(result=result, value=value, mask=mask):
+                self._use(value)
+                if result.type != value.type or result.type.lanes != 1 or mask not in range(1, 32):
+                    self._fault("typed", f"a shuffle of {value.type} by {mask}")
+                if not self.uniform.holds:
+                    self._fault("uniform", "a shuffle that some threads may not come to")
+                self._define(result)
+                self.uniform.unknown(result)
+            case Barrier():
+                if not self.uniform.holds:
+                    self._fault("uniform", "a barrier that some threads may not come to")
+
+    def _shared(self, array: int, index: Atom, type_: ValueType) -> None:
+        grid = self.kernel.grid
+        assert grid is not None
+        shared = grid.shared[array]
+        if index.type != INDEX or type_.scalar is not shared.scalar:
+            self._fault("typed", f"{type_} in `{shared.name}`")
+        self._reached(shared.name, shared.count, self.indices.form(index), type_.lanes)
+
+    def _reached(self, name: str, count: int, form: Form, in_a_row: int) -> None:
+        low, high = self.indices.interval(form)
+        if low < 0 or high + in_a_row > count:
+            self._fault("inside", f"elements {low} to {high + in_a_row - 1} of {count} in `{name}`")
+        four = (form.constant, *form.factors.values())
+        if in_a_row == QUAD and any(by % QUAD for by in four):
+            self._fault("launched", f"four elements of `{name}` from no multiple of four on")
 
     def _compute(self, statement: Compute) -> None:
         self._use(*statement.operands)
@@ -149,6 +219,14 @@ class _Verifier:
             self._fault("unambiguous", problem)
         self._define(statement.result)
         self.indices.compute(statement)
+        self.uniform.compute(statement)
+        if self.kernel.grid is not None and statement.result.type == INDEX:
+            self._narrow(statement.result)
+
+    def _narrow(self, result: Variable) -> None:
+        low, high = self.indices.interval(self.indices.form(result))
+        if low < -(1 << 31) or high >= 1 << 31:
+            self._fault("launched", f"%{result.serial} may be {low} to {high}")
 
     def _load(self, statement: Load) -> None:
         self._use(statement.index)
@@ -164,6 +242,7 @@ class _Verifier:
         self._inside(statement.buffer, self.indices.form(statement.index), in_a_row)
         self._define(statement.result)
         self.indices.load(statement)
+        self.uniform.unknown(statement.result)
 
     def _store(self, statement: Store) -> None:
         self._use(statement.index, statement.value)
@@ -178,11 +257,8 @@ class _Verifier:
         self.written.append(_Written(statement.buffer, form, lanes, self.parallel))
 
     def _inside(self, buffer: int, form: Form, in_a_row: int) -> None:
-        low, high = self.indices.interval(form)
-        count = self.kernel.buffers[buffer].count
-        if low < 0 or high + in_a_row > count:
-            name = self.kernel.buffers[buffer].name
-            self._fault("inside", f"elements {low} to {high + in_a_row - 1} of {count} in `{name}`")
+        named = self.kernel.buffers[buffer]
+        self._reached(named.name, named.count, form, in_a_row)
 
     def _loop(self, loop: Loop) -> None:
         if loop.step < 1 or loop.start < 0:
@@ -203,6 +279,9 @@ class _Verifier:
             types = {item.initial.type, item.inside.type, item.next.type, item.result.type}
             if len(types) != 1:
                 self._fault("typed", f"%{item.inside.serial} changes its type")
+            if self.kernel.grid is not None:
+                self.uniform.unknown(item.inside)
+                self.uniform.unknown(item.result)
         before = set(self.visible)
         self._define(loop.index)
         self.indices.loop(loop.index, loop.start, loop.stop, loop.step)

@@ -1,0 +1,226 @@
+"""The law of kernels that a device launches: each broken law is named, and the kernel beside it is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from alpha.kernel.builder import KernelBuilder, index
+from alpha.kernel.errors import KernelFault
+from alpha.kernel.node import (
+    LANES,
+    QUAD,
+    Atom,
+    Buffer,
+    Constant,
+    Grid,
+    Kernel,
+    Scalar,
+    Shuffle,
+    ValueType,
+)
+from alpha.kernel.text import to_text
+from alpha.kernel.verify import verify
+
+COUNT = 1_000
+SOURCE = Buffer("x", Scalar.F32, COUNT)
+RESULT = Buffer("y", Scalar.F32, COUNT)
+
+Body = Callable[[KernelBuilder, Atom, Atom], None]
+
+
+def made(body: Body, blocks: int = 4, threads: int = 256) -> Kernel:
+    """Buffer 0 is read, buffer 1 is written."""
+    builder = KernelBuilder()
+    builder.reads(SOURCE)
+    builder.writes(RESULT)
+    block, thread = builder.launch(blocks, threads, 32)
+    body(builder, block, thread)
+    return builder.kernel("k", "add", COUNT, False, None)
+
+
+def place(builder: KernelBuilder, block: Atom, thread: Atom, each: int = 1) -> Atom:
+    return builder.affine([(block, 256 * each), (thread, each)])
+
+
+def guarded(most: int, each: int = 1, lanes: int = 1) -> Body:
+    def body(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+        here = place(builder, block, thread, each)
+        with builder.when(builder.apply("less", here, index(most))):
+            builder.store(1, here, builder.load(0, here, lanes))
+
+    return body
+
+
+def refused(kernel: Kernel, law: str) -> str:
+    with pytest.raises(KernelFault, match=f"breaks the law `{law}`") as failure:
+        verify(kernel)
+    return str(failure.value)
+
+
+def test_a_condition_bounds_what_it_compares() -> None:
+    verify(made(guarded(COUNT)))
+    assert "elements 0 to 1000 of 1000" in refused(made(guarded(COUNT + 1)), "inside")
+
+
+def test_a_condition_bounds_multiples_and_sums_of_what_it_compares() -> None:
+    def body(rows: int) -> Body:
+        def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+            row, column = builder.apply("quotient", thread, index(8)), block
+            with builder.when(builder.apply("less", row, index(rows))):
+                here = builder.affine([(row, 100), (column, 25), (index(1), 24)])
+                builder.store(1, here, builder.load(0, here))
+
+        return write
+
+    verify(made(body(10)))
+    refused(made(body(11)), "inside")
+
+
+def test_both_of_two_conditions_hold() -> None:
+    def body(low: int) -> Body:
+        def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+            here = place(builder, block, thread)
+            inside = builder.apply("less", here, index(COUNT + 10))
+            outside = builder.apply("greaterEqual", here, index(low))
+            with builder.when(builder.apply("and", inside, outside)):
+                moved = builder.affine([(here, 1)], -10)
+                builder.store(1, moved, builder.load(0, moved))
+
+        return write
+
+    verify(made(body(10)))
+    refused(made(body(9)), "inside")
+
+
+def test_a_condition_says_nothing_behind_its_block() -> None:
+    def body(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+        here = place(builder, block, thread)
+        with builder.when(builder.apply("less", here, index(COUNT))):
+            value = builder.load(0, here)
+            builder.store(1, here, value)
+        builder.load(0, here)
+
+    refused(made(body), "inside")
+
+
+def test_four_elements_are_moved_from_multiples_of_four() -> None:
+    verify(made(guarded(COUNT - 3, QUAD, QUAD), blocks=1))
+    assert "multiple of four" in refused(made(guarded(COUNT - 3, 6, QUAD), blocks=1), "launched")
+
+
+def test_values_have_one_or_four_lanes() -> None:
+    refused(made(guarded(COUNT - 15, 1, LANES)), "typed")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"blocks": 0},
+        {"threads": 100},
+        {"threads": 1_056},
+        {"registers": 256},
+        {"registers": 0},
+    ],
+)
+def test_a_grid_keeps_the_limits(change: dict[str, int]) -> None:
+    kernel = made(guarded(COUNT))
+    assert isinstance(kernel.grid, Grid)
+    refused(replace(kernel, grid=replace(kernel.grid, **change)), "launched")
+
+
+def test_an_index_needs_no_more_than_31_bits() -> None:
+    def body(factor: int) -> Body:
+        def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+            far = builder.scaled(place(builder, block, thread), factor)
+            here = builder.apply("remainder", far, index(COUNT))
+            builder.store(1, here, builder.load(0, here))
+
+        return write
+
+    verify(made(body(1 << 21)))
+    refused(made(body(1 << 22)), "launched")
+
+
+def shared(size: int, count: int, uniform: bool = True) -> Kernel:
+    """Each thread leaves its element in a shared array and takes its neighbour's."""
+
+    def body(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+        array = builder.shares("tile", Scalar.F32, size)
+        here = place(builder, block, thread)
+        builder.shared_store(array, thread, Constant(1.0, ValueType(Scalar.F32)))
+        if uniform:
+            builder.barrier()
+        else:
+            with builder.when(builder.apply("less", thread, index(32))):
+                builder.barrier()
+        other = builder.apply("remainder", builder.add(thread, index(1)), index(count))
+        value = builder.shared_load(array, other)
+        with builder.below(here, COUNT, 1_023):
+            builder.store(1, here, value)
+
+    return made(body)
+
+
+def test_a_shared_array_has_its_elements() -> None:
+    verify(shared(256, 256))
+    assert "of 255 in `tile`" in refused(shared(255, 255), "inside")
+    assert "of 256 in `tile`" in refused(shared(256, 257), "inside")
+
+
+def test_the_shared_bytes_have_a_limit() -> None:
+    verify(shared(12 * 1_024, 256))
+    assert "49156 shared bytes" in refused(shared(12 * 1_024 + 1, 256), "launched")
+
+
+def test_all_threads_of_a_block_come_to_a_barrier() -> None:
+    refused(shared(256, 256, uniform=False), "uniform")
+
+
+def test_a_condition_on_the_block_is_the_same_for_its_threads() -> None:
+    def body(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+        with builder.when(builder.apply("less", block, index(2))):
+            builder.barrier()
+        guarded(COUNT)(builder, block, thread)
+
+    verify(made(body))
+
+
+def shuffled(mask: int, guard: int) -> Kernel:
+    def body(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+        here = place(builder, block, thread)
+        value: Atom = Constant(1.0, ValueType(Scalar.F32))
+        with builder.below(thread, guard, 255):
+            value = builder.shuffle(value, mask)
+            with builder.below(here, COUNT, 1_023):
+                builder.store(1, here, value)
+
+    return made(body)
+
+
+def test_whole_warps_come_to_a_shuffle() -> None:
+    verify(shuffled(16, 256))
+    refused(shuffled(32, 256), "typed")
+    refused(shuffled(16, 255), "uniform")
+
+
+def test_a_kernel_for_a_host_has_no_statement_for_a_device() -> None:
+    kernel = shuffled(16, 256)
+    assert any(isinstance(item, Shuffle) for item in kernel.body)
+    refused(replace(kernel, grid=None), "defined")
+    builder = KernelBuilder()
+    builder.writes(RESULT)
+    builder.store(0, index(0), Constant(1.0, ValueType(Scalar.F32)))
+    builder.barrier()
+    refused(builder.kernel("k", "add", 1, False, None), "launched")
+
+
+def test_the_text_says_how_a_kernel_is_launched() -> None:
+    lines = to_text(shared(256, 256)).splitlines()
+    assert lines[3:5] == [
+        "  grid 4 blocks %0, 256 threads %1  registers 32",
+        "  shared 0 `tile` : f32[256]",
+    ]
+    assert "  barrier" in lines
