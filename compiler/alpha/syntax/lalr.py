@@ -6,7 +6,8 @@ comes out is bounded by E0010, so that whatever walks it later may recurse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from alpha.base.span import Source, Span
 from alpha.diagnostics.diagnostic import Refused
@@ -29,70 +30,166 @@ _MOST_STATES = 16 * errors.MOST_DEPTH
 """Far more than a tree of the greatest depth needs: what nests to the right is refused before it is read to its end."""
 
 
+class _Reduction(NamedTuple):
+    """A rule as the automaton runs it: its action is at hand, and what is the same at every reduction is known.
+
+    `kept` is None where the values that are taken off the stack are the arguments as they stand.
+    """
+
+    origin: str
+    size: int
+    kept: tuple[tuple[int, bool] | None, ...] | None
+    make: Action | None
+    single: bool
+    passes: bool
+    nests: bool
+
+
+class Automaton:
+    """The tables with their actions, for any number of parsers."""
+
+    __slots__ = ("reductions", "tables")
+
+    def __init__(self, tables: Tables, actions: Mapping[str, Action]) -> None:
+        self.tables = tables
+        self.reductions = [
+            _Reduction(
+                rule.origin,
+                rule.size,
+                None if rule.kept == tuple((n, False) for n in range(rule.size)) else rule.kept,
+                # Some rules `?rule: ...` always have one argument, and so no action.
+                actions.get(rule.action or "") if rule.single else _action(rule, actions),
+                rule.single,
+                rule.passes,
+                rule.action in NESTING,
+            )
+            for rule in tables.rules
+        ]
+
+
+def _action(rule: Rule, actions: Mapping[str, Action]) -> Action | None:
+    return None if rule.action is None else actions[rule.action]
+
+
 class Parser:
-    """One run. `push` each token in turn; after `$END` the module's part is `result`."""
+    """One run of the automaton. After `$END` the value is `result`."""
 
     __slots__ = (
         "_actions",
+        "_automaton",
         "_depths",
         "_ends",
         "_source",
         "_starts",
         "_states",
-        "_tables",
         "_values",
+        "before",
         "result",
     )
 
-    def __init__(
-        self, tables: Tables, actions: Mapping[str, Action], source: Source, start: str
-    ) -> None:
-        self._tables = tables
-        self._actions = actions
+    def __init__(self, automaton: Automaton, source: Source, start: str) -> None:
+        self._automaton = automaton
+        self._actions = automaton.tables.actions
         self._source = source
-        self._states = [tables.starts[start]]
+        self._states = [automaton.tables.starts[start]]
         self._values: list[Value] = []
         self._starts: list[int] = []  # of the text of each value; -1 where it has none
         self._ends: list[int] = []
         self._depths: list[int] = []
+        self.before: Token | None = None  # the last token with a text that was taken
         self.result: Value = None
 
-    def push(self, token: Token) -> bool:
-        """Takes one token. False if it does not fit; then `expected` says what would, and the run is over."""
-        kind = token.kind
-        actions = self._tables.actions
-        step = actions[self._states[-1]].get(kind)
-        if step is None or step < 0:
-            before = self._states[:]
-            while step is not None and step < 0:
-                rule = self._tables.rules[-1 - step]
-                if rule.passes:
-                    self._pass(kind)
-                else:
-                    self._reduce(rule)
-                step = actions[self._states[-1]].get(kind)
-            if step is None:
-                self._states = before
-                return False
-        if kind == END:
-            self.result = self._values[-1]
-            return True
-        if len(self._states) > _MOST_STATES:
-            raise Refused(errors.too_deep(Span(self._source, token.start, token.end)))
-        written = token.end > token.start
-        self._states.append(step)
-        self._values.append(token)
-        self._starts.append(token.start if written else -1)
-        self._ends.append(token.end if written else -1)
-        self._depths.append(0)
-        return True
+    def run(self, tokens: Iterable[Token]) -> Token | None:
+        """Takes tokens up to and with `$END`. Returns the one that does not fit, if there is one; then `expected` says
+        what would, and the run is over.
+
+        This loop is where a check from nothing spends most of its time, so it makes no call that it can do without. It
+        takes each token before it asks for the next, which may depend on the state.
+        """
+        states, values = self._states, self._values
+        starts, ends, depths = self._starts, self._ends, self._depths
+        actions, gotos = self._actions, self._automaton.tables.gotos
+        passes, reductions = self._automaton.tables.passes, self._automaton.reductions
+        source = self._source
+        value: Value
+        for token in tokens:
+            kind, text, start, end = token
+            step = actions[states[-1]].get(kind)
+            if step is None or step < 0:
+                before = states[:]
+                while step is not None and step < 0:
+                    origin, size, kept, make, single, passing, nests = reductions[-1 - step]
+                    if passing:
+                        top = passes.get((states[-2], states[-1], kind))
+                        states[-1] = top = self._passed(kind) if top is None else top
+                        step = actions[top].get(kind)
+                        continue
+                    if size == 1:
+                        values_of = [values.pop()]
+                        begin, close, depth = starts.pop(), ends.pop(), depths.pop()
+                        states.pop()
+                    elif size:
+                        values_of = values[-size:]
+                        begin, close = starts[-size], ends[-1]
+                        if begin < 0:
+                            begin = next((each for each in starts[-size:] if each >= 0), -1)
+                        if close < 0:  # those with a text grow from left to right
+                            close = max(ends[-size:])
+                        depth = max(depths[-size:])
+                        del states[-size:], values[-size:], starts[-size:], ends[-size:]
+                        del depths[-size:]
+                    else:
+                        values_of, begin, close, depth = [], -1, -1, 0
+                    arguments = values_of if kept is None else _arguments(kept, values_of)
+                    if single and len(arguments) == 1:
+                        value = arguments[0]
+                    elif make is None:
+                        value = arguments
+                    else:
+                        span = Span(source, begin if begin > 0 else 0, close if close > 0 else 0)
+                        if nests:
+                            depth += 1
+                            if depth > errors.MOST_DEPTH:
+                                raise Refused(errors.too_deep(span))
+                        value = make(span, arguments)
+                    top = gotos[states[-1]][origin]
+                    states.append(top)
+                    values.append(value)
+                    starts.append(begin)
+                    ends.append(close)
+                    depths.append(depth)
+                    step = actions[top].get(kind)
+                if step is None:
+                    states[:] = before
+                    return token
+            if kind == END:
+                self.result = values[-1]
+                break
+            if len(states) > _MOST_STATES:
+                raise Refused(errors.too_deep(Span(source, start, end)))
+            states.append(step)
+            values.append(token)
+            depths.append(0)
+            if text:
+                starts.append(start)
+                ends.append(end)
+                self.before = token
+            else:
+                starts.append(-1)
+                ends.append(-1)
+        return None
+
+    def row(self) -> Mapping[str, int]:
+        """The terminals that the state on top knows: every one that may come next, and some that may not."""
+        return self._actions[self._states[-1]]
 
     def accepts(self, kind: str) -> bool:
         """True if a token of this kind may come next: its reductions are followed to the end, without their actions."""
-        actions, gotos, rules = self._tables.actions, self._tables.gotos, self._tables.rules
+        actions = self._actions
         step = actions[self._states[-1]].get(kind)
         if step is None or step >= 0:
             return step is not None
+        gotos, rules = self._automaton.tables.gotos, self._automaton.reductions
         depth = len(self._states)  # the states below this depth are those of the parser
         pushed: list[int] = []
         while True:
@@ -110,73 +207,36 @@ class Parser:
 
     def expected(self) -> list[str]:
         """The terminals that may come next, in the order of their names."""
-        return sorted(kind for kind in self._tables.actions[self._states[-1]] if self.accepts(kind))
+        return sorted(kind for kind in self._actions[self._states[-1]] if self.accepts(kind))
 
-    def _pass(self, kind: str) -> None:
-        """Reduces by rules `?rule: other` as long as they follow: an atom passes a dozen levels of precedence.
+    def _passed(self, kind: str) -> int:
+        """The state after reductions by rules `?rule: other` as long as they follow: an atom passes a dozen levels of
+        precedence.
 
-        The value stays; only the state above `states[-2]` changes, always to the same, so it is looked up.
+        The value stays; only the state above `states[-2]` changes, always to the same, so that is looked up later.
         """
-        states, table = self._states, self._tables
-        key = (states[-2], states[-1], kind)
-        top = table.passes.get(key)
-        if top is None:
-            top = states[-1]
-            while (step := table.actions[top].get(kind, 0)) < 0 and table.rules[-1 - step].passes:
-                top = table.gotos[states[-2]][table.rules[-1 - step].origin]
-            table.passes[key] = top
-        states[-1] = top
+        states, table = self._states, self._automaton.tables
+        top = states[-1]
+        while (step := table.actions[top].get(kind, 0)) < 0 and table.rules[-1 - step].passes:
+            top = table.gotos[states[-2]][table.rules[-1 - step].origin]
+        table.passes[states[-2], states[-1], kind] = top
+        return top
 
-    def _reduce(self, rule: Rule) -> None:
-        states, size = self._states, rule.size
-        values, starts, ends, depths = self._values, self._starts, self._ends, self._depths
-        if size == 1:
-            taken, start, end, depth = [values.pop()], starts.pop(), ends.pop(), depths.pop()
-            states.pop()
-        elif size:
-            taken = values[-size:]
-            start = starts[-size]
-            if start < 0:
-                start = next((start for start in starts[-size:] if start >= 0), -1)
-            end = max(ends[-size:])
-            depth = max(depths[-size:])
-            del states[-size:], values[-size:], starts[-size:], ends[-size:], depths[-size:]
-        else:
-            taken, start, end, depth = [], -1, -1, 0
-        arguments = self._arguments(rule.kept, taken)
-        if rule.single and len(arguments) == 1:
-            value = arguments[0]
-        elif rule.action is None:
-            value = arguments
-        else:
-            span = Span(self._source, max(start, 0), max(end, 0))
-            if rule.action in NESTING:
-                depth += 1
-                if depth > errors.MOST_DEPTH:
-                    raise Refused(errors.too_deep(span))
-            value = self._actions[rule.action](span, arguments)
-        states.append(self._tables.gotos[states[-1]][rule.origin])
-        values.append(value)
-        starts.append(start)
-        ends.append(end)
-        depths.append(depth)
 
-    def _arguments(
-        self, kept: tuple[tuple[int, bool] | None, ...], taken: list[Value]
-    ) -> list[Value]:
-        arguments: list[Value] = []
-        for entry in kept:
-            if entry is None:
-                arguments.append(None)
-                continue
-            place, inlined = entry
-            value = taken[place]
-            if not inlined:
-                arguments.append(value)
-                continue
-            assert isinstance(value, list)
-            if arguments:
-                arguments.extend(value)
-            else:
-                arguments = value  # its only holder was the stack, so a repetition grows in place
-        return arguments
+def _arguments(kept: tuple[tuple[int, bool] | None, ...], taken: list[Value]) -> list[Value]:
+    arguments: list[Value] = []
+    for entry in kept:
+        if entry is None:
+            arguments.append(None)
+            continue
+        place, inlined = entry
+        value = taken[place]
+        if not inlined:
+            arguments.append(value)
+            continue
+        assert isinstance(value, list)
+        if arguments:
+            arguments.extend(value)
+        else:
+            arguments = value  # its only holder was the stack, so a repetition grows in place
+    return arguments

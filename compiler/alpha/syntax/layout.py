@@ -44,17 +44,19 @@ class Layout:
 
     def tokens(self) -> Iterator[Token]:
         """All tokens up to and with `$END`. Raises `Refused` with E0001 to E0010 other than E0009's general form."""
-        while True:
-            token = self._lexer.next()
-            if token.kind == NEWLINE:
+        for token in self._lexer.tokens():
+            kind = token.kind
+            if kind == NEWLINE:
                 yield from self._newline(token)
                 continue
-            if token.kind == END:
+            if kind == END:
                 break
-            if token.kind in _CLOSES:
+            if kind in _CLOSES:
                 yield from self._close(token)
-            self._first, self.previous = self._first or token, token
-            if token.kind in _OPENS:
+            self.previous = token
+            if self._first is None:
+                self._first = token
+            if kind in _OPENS:
                 if len(self._firsts) == errors.MOST_DEPTH:
                     raise Refused(errors.too_deep(self._span(token)))
                 self._stack.append(token)

@@ -7,7 +7,7 @@ or a plain one, the name of a fact (`video-memory-bytes`), and a diagnostic's co
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from alpha.base.span import Source, Span
@@ -34,8 +34,8 @@ END = "$END"
 
 _PATTERN = re.compile(
     r"""
-      (?P<space>[ ]+)
-    | (?P<newline>(?:\n[ ]*(?:--(?!\|)[^\n]*)?)+)
+    [ ]*(?:
+      (?P<newline>(?:\n[ ]*(?:--(?!\|)[^\n]*)?)+)
     | (?P<doc>--\|[^\n]*)
     | (?P<comment>--[^\n]*)
     | (?P<word>[A-Za-z_][A-Za-z0-9_]*'*)
@@ -44,6 +44,8 @@ _PATTERN = re.compile(
     | (?P<accessor>(?<![A-Za-z0-9_')\]}])\.[a-z][A-Za-z0-9_]*'*)
     | (?P<symbol>\.\.\.|\|>|->|\+\+|==|!=|<=|>=|//|[-+*/%@^<>=:,|()\[\]{}])
     | (?P<dot>\.)
+    | (?P<end>\Z)
+    )
     """,
     re.VERBOSE,
 )
@@ -68,6 +70,10 @@ class Acceptor(Protocol):
 
     def accepts(self, kind: str) -> bool: ...
 
+    def row(self) -> Mapping[str, int]:
+        """Has every terminal that may come next, and perhaps others: what is not in it need not be asked for."""
+        ...
+
 
 class Lexer:
     """Reads the tokens of one stretch of a source. `comments` fills as it goes."""
@@ -85,45 +91,60 @@ class Lexer:
         self._previous: Token | None = None
         self.comments: list[Comment] = []
 
-    def next(self) -> Token:
-        """The next token; newlines that lead to the end are left out, and the end is `$END`."""
-        text = self._source.text
-        while self._place < self._end:
-            start = self._place
-            match = _PATTERN.match(text, start, self._end)
+    def tokens(self) -> Iterator[Token]:
+        """The tokens; newlines that lead to the end are left out, and the last is `$END`."""
+        text, last, place = self._source.text, self._end, self._place
+        match_at = _PATTERN.match
+        while place < last:
+            match = match_at(text, place, last)
             if match is None:
-                raise Refused(errors.no_token(self._source, start))
-            self._place = match.end()
+                raise Refused(errors.no_token(self._source, self._visible(place)))
             kind = match.lastgroup
-            if kind == "space":
+            assert kind is not None
+            start, end = match.span(kind)
+            if kind == "word":
+                token = self._word(match[kind], start, end)
+            elif kind == "symbol":
+                found = match[kind]
+                if found == "[" and self._tight(start) and self._parser.accepts("_TLSQB"):
+                    token = Token("_TLSQB", found, start, end)
+                else:
+                    token = Token(SYMBOLS[found], found, start, end)
+            elif kind == "newline":
+                gap = match[kind]
+                if "-" in gap:
+                    for comment in _COMMENT.finditer(text, start, end):
+                        self._comment(comment.start(), comment.end(), own_line=True)
+                self._place = place = end
+                if end < last:
+                    yield Token(NEWLINE, gap, start, end)
                 continue
-            if kind == "comment":
-                self._comment(start, match.end(), own_line=False)
+            elif kind == "comment":
+                self._comment(start, end, own_line=False)
+                place = end
                 continue
-            if kind == "newline":
-                for comment in _COMMENT.finditer(text, start, match.end()):
-                    self._comment(comment.start(), comment.end(), own_line=True)
-                if match.end() < self._end:
-                    return Token(NEWLINE, match.group(), start, match.end())
-                continue
-            token = self._token(kind or "", match.group(), start, match.end())
-            self._place = token.end
+            elif kind == "end":
+                break
+            else:
+                token = self._rarer(kind, match[kind], start, end)
+            place = token.end
             self._previous = token
-            return token
-        return Token(END, "", self._end, self._end)
+            yield token
+        yield Token(END, "", last, last)
 
     def continues(self) -> bool:
-        """True if the line that begins here can only continue an expression or close a bracket."""
+        """True if the line that begins behind the last newline can only continue an expression or close a bracket."""
         return _CONTINUES.match(self._source.text, self._place, self._end) is not None
 
-    def _token(self, kind: str, text: str, start: int, end: int) -> Token:
+    def _visible(self, place: int) -> int:
+        """The first place from `place` on that is no space."""
+        text = self._source.text
+        while text[place] == " ":
+            place += 1
+        return place
+
+    def _rarer(self, kind: str, text: str, start: int, end: int) -> Token:
         match kind:
-            case "word":
-                return self._word(text, start, end)
-            case "symbol":
-                if text == "[" and self._tight(start) and self._parser.accepts("_TLSQB"):
-                    return Token("_TLSQB", text, start, end)
-                return Token(SYMBOLS[text], text, start, end)
             case "number":
                 found, length = numbers.read(self._source, start, self._end)
                 return Token(
@@ -142,22 +163,27 @@ class Lexer:
                 raise Refused(errors.lonely_dot(self._source, start))
 
     def _word(self, text: str, start: int, end: int) -> Token:
-        source, accepts = self._source, self._parser.accepts
-        if accepts("FACT") and (fact := _FACT.match(source.text, start, self._end)):
-            return Token("FACT", fact.group(), start, fact.end())
-        if accepts("CODE") and (code := _CODE.match(source.text, start, self._end)):
-            return Token("CODE", code.group(), start, code.end())
-        if text.startswith("_"):
+        source, row = self._source, self._parser.row()
+        if "FACT" in row or "CODE" in row:
+            accepts = self._parser.accepts
+            if accepts("FACT") and (fact := _FACT.match(source.text, start, self._end)):
+                return Token("FACT", fact.group(), start, fact.end())
+            if accepts("CODE") and (code := _CODE.match(source.text, start, self._end)):
+                return Token("CODE", code.group(), start, code.end())
+        if text[0] == "_":
             if text == "_":
                 return Token("_WILD", text, start, end)
             raise Refused(errors.underscore_name(Span(source, start, end)))
         keyword = self._keywords.get(text)
-        if text in HARD_KEYWORDS:
-            assert keyword is not None
+        if keyword is not None and (
+            text in HARD_KEYWORDS or (keyword in row and self._parser.accepts(keyword))
+        ):
             return Token(keyword, text, start, end)
-        if keyword is not None and accepts(keyword):
-            return Token(keyword, text, start, end)
-        self._check_unit(text, start, end)
+        previous = self._previous
+        if text in numbers.SPACED_UNITS or (
+            previous is not None and previous.kind in ("INT", "FLOAT")
+        ):
+            self._check_unit(text, start, end)
         if text[0].islower():
             return Token("NAME", text, start, end)
         if text.endswith("'"):

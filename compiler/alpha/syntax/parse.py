@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import cast
 
 from alpha.base.record import record
@@ -15,7 +16,7 @@ from alpha.base.span import Source, Span
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
 from alpha.syntax import errors, token_errors
 from alpha.syntax.declarations import ACTIONS, Header
-from alpha.syntax.lalr import Parser
+from alpha.syntax.lalr import Automaton, Parser
 from alpha.syntax.layout import OPENERS, Layout
 from alpha.syntax.lexer import END, Lexer, Token
 from alpha.syntax.source import check_source
@@ -104,15 +105,20 @@ def _names(text: str) -> set[str]:
     return {first}
 
 
+@cache
+def _automaton() -> Automaton:
+    return Automaton(tables(), ACTIONS)
+
+
 class _Reading:
     """The reading of one section of a file: its value, or why there is none."""
 
     def __init__(self, source: Source, start: int, end: int, kind: str) -> None:
-        table = tables()
+        automaton = _automaton()
         self._source = source
         self._kind = kind
-        self._parser = Parser(table, ACTIONS, source, kind)
-        self._lexer = Lexer(source, start, end, self._parser, table.keywords)
+        self._parser = Parser(automaton, source, kind)
+        self._lexer = Lexer(source, start, end, self._parser, automaton.tables.keywords)
         self._layout = Layout(source, self._lexer)
         self.ended_too_early = False
 
@@ -129,16 +135,12 @@ class _Reading:
 
     def _read(self) -> object:
         tokens = self._layout.tokens()
-        before: Token | None = None
-        for token in tokens:
-            if not self._parser.push(token):
-                self.ended_too_early = token.kind == END or (
-                    before is not None and before.kind in OPENERS
-                )
-                raise Refused(self._refusal(token, before, tokens))
-            if token.text:
-                before = token
-        return self._parser.result
+        unfit = self._parser.run(tokens)
+        if unfit is None:
+            return self._parser.result
+        before = self._parser.before
+        self.ended_too_early = unfit.kind == END or (before is not None and before.kind in OPENERS)
+        raise Refused(self._refusal(unfit, before, tokens))
 
     def _refusal(self, token: Token, before: Token | None, rest: Iterator[Token]) -> Diagnostic:
         expected = self._parser.expected()
