@@ -8,7 +8,6 @@ from alpha.base.span import Span
 from alpha.core.term import Amount
 from alpha.diagnostics.diagnostic import Refused
 from alpha.driver.outcome import Build
-from alpha.plan.make import make_plan
 
 
 def nearest_changes(work: Build, admission: Admission) -> tuple[Change, ...]:
@@ -18,12 +17,15 @@ def nearest_changes(work: Build, admission: Admission) -> tuple[Change, ...]:
         return ()
 
     def with_batch(batch: int) -> Admission | None:
+        pairing = work.choice.pairing
+        evaluator = work.front.with_batch(work.choice.policy, batch)
         try:
-            system = work.front.evaluator.system(work.choice.policy, batch)
-            plan, _ = make_plan(system, work.target)
+            system = evaluator.system(work.choice.policy)
+            plan, _ = work.front.planner.plan(system, work.target)
+            condition = pairing is None or evaluator.pairing(pairing.name).admit
         except Refused:
             return None
-        return admit(plan.demands, work.profile, work.choice.condition)
+        return admit(plan.demands, work.profile, condition)
 
     sizes = smaller_batches(work.system.batch, work.system.hold_out)
     found = nearest_number(sizes, with_batch)

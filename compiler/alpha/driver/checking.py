@@ -11,7 +11,7 @@ from alpha.check.modules import NO_TEXTS, LoadedModule, load_readable
 from alpha.check.program import check as check_program
 from alpha.check.scope import Registry
 from alpha.core.term import Program
-from alpha.diagnostics.diagnostic import Refused
+from alpha.diagnostics.diagnostic import Diagnostics, Refused
 from alpha.driver.edited import check_edited
 from alpha.driver.planning import Planner
 from alpha.driver.remembered import remember
@@ -30,6 +30,16 @@ class Checked:
     evaluator: Evaluator
     files: FileAccess
     planner: Planner
+
+    def with_batch(self, policy: str, batch: int) -> Evaluator:
+        """Evaluates the same modules as if the policy had another batch. Its plans are kept with the others."""
+        return Evaluator(
+            self.program,
+            files=self.files,
+            diagnostics=Diagnostics(),
+            demands=self.planner.demands,
+            batches={policy: batch},
+        )
 
     def data_files(self) -> set[Path]:
         """The files that evaluation has read so far."""

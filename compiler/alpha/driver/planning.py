@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class Planner:
-    """Makes plans and remembers them by the name of the policy and the target."""
+    """Makes plans and remembers them by the policy, its batch and the target."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, str], tuple[Plan, tuple[Kernel, ...]]] = {}
+        self._made: dict[tuple[str, int, str], tuple[Plan, tuple[Kernel, ...]]] = {}
 
     def plan(self, system: System, target: Target) -> tuple[Plan, tuple[Kernel, ...]]:
         from alpha.plan.make import make_plan  # a check that plans nothing does not pay for it
 
-        key = (system.name, target.name)
+        key = (system.name, system.batch, target.name)
         if key not in self._made:
             self._made[key] = make_plan(system, target)
         return self._made[key]

@@ -32,6 +32,8 @@ from alpha.evaluate.values import PolicyValue, Record, Scalar, Value
 if TYPE_CHECKING:
     from alpha.evaluate.tests import Trial
 
+NO_BATCHES: Mapping[str, int] = {}
+
 PROBE_BATCH = 2
 """The batch at which `check` evaluates a learner that no policy has sized."""
 
@@ -59,7 +61,8 @@ class Evaluator:
     """Evaluates declarations of `program` on demand, each once.
 
     `demands` gives the demands of a system built for a host target; it stands in for the levels below. Faults are
-    raised as `Refused`; `prove` and `check_module` report them to `diagnostics` instead and go on.
+    raised as `Refused`; `prove` and `check_module` report them to `diagnostics` instead and go on. `batches` replace
+    those of policies wherever they are asked for, also by a pairing's `admit`.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Evaluator:
         files: FileAccess,
         diagnostics: Diagnostics,
         demands: Demands,
+        batches: Mapping[str, int] = NO_BATCHES,
     ) -> None:
         self._files = files
         self._diagnostics = diagnostics
@@ -76,9 +80,11 @@ class Evaluator:
         self._machine = Machine(Index.of(program), rows, VISIT)
         self._systems: dict[tuple[str, int | None], System] = {}
         self._profiles: dict[str, Profile] = {}
+        self._batches = batches
 
     def system(self, symbol: str, batch: int | None = None) -> System:
-        """The system of a policy; `batch` replaces its own, for the search of nearest changes."""
+        """The system of a policy; `batch` replaces its own."""
+        batch = self._batches.get(symbol) if batch is None else batch
         if (symbol, batch) not in self._systems:
             self._systems[symbol, batch] = make_system(self._machine, self._files, symbol, batch)
         return self._systems[symbol, batch]
