@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,11 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from alpha.base.dtype import Dtype
+from alpha.base.record import replace
 from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.passes import optimise
-from alpha.kernel import lower as lowering
 from alpha.kernel.builder import KernelBuilder, index
 from alpha.kernel.direct import site
+from alpha.kernel.direct.lane import DIRECT
 from alpha.kernel.errors import KernelFault
 from alpha.kernel.lower import lower
 from alpha.kernel.node import (
@@ -293,18 +293,15 @@ def test_a_broken_law_is_named(law: str, body: tuple[Statement, ...]) -> None:
         verify(kernel)
 
 
-def test_an_operation_without_a_template_is_refused_by_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_operation_without_a_template_is_refused_by_name() -> None:
     from alpha.graph.builder import Builder
 
     builder = Builder()
     key = builder.apply("key", (), k0=1, k1=2, step=3)
     graph = builder.graph("none", [("y", builder.apply("uniform", (key,), shape=(3,)))])
-    templates = {name: t for name, t in lowering.TEMPLATES.items() if name != "uniform"}
-    monkeypatch.setattr(lowering, "TEMPLATES", templates)
+    templates = {name: t for name, t in DIRECT.templates.items() if name != "uniform"}
     with pytest.raises(Refused) as refused:
-        lower(graph)
+        lower(graph, replace(DIRECT, templates=templates))
     assert [item.code for item in refused.value.diagnostics] == ["T0404"]
     assert "`uniform`" in refused.value.diagnostics[0].message
 

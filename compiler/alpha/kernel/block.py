@@ -9,8 +9,8 @@ from alpha.base.record import field, record, replace
 from alpha.base.span import Span
 from alpha.graph.node import Graph, Node
 from alpha.kernel.direct import ELEMENTS
-from alpha.kernel.direct.movement import broadcast, copy_kernel
 from alpha.kernel.direct.site import Held, Number, Operand, Site
+from alpha.kernel.lane import Lane
 from alpha.kernel.node import Buffer, Kernel, scalar_of
 
 VIEWS = frozenset({"reshape", "broadcast"})
@@ -35,10 +35,11 @@ class Turns:
 class Program:
     """What all blocks of a program add to."""
 
-    __slots__ = ("_serial", "kernels", "loops", "name", "nodes")
+    __slots__ = ("_serial", "kernels", "lane", "loops", "name", "nodes")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, lane: Lane) -> None:
         self.name = name
+        self.lane = lane
         self.kernels: list[Kernel] = []
         self.loops: list[Turns] = []
         self.nodes: dict[str, Node] = {}
@@ -146,7 +147,7 @@ class Block:
         if node not in self._held:
             operand = self.viewed(node)
             site = Site(node, self.program.symbol(node.operation), self.made(node), (operand,))
-            self.program.kernels.append(broadcast(site))
+            self.program.kernels.append(self.program.lane.broadcast(site))
         return self._held[node]
 
     def write(self, node: Node, target: Buffer) -> None:
@@ -156,10 +157,10 @@ class Block:
             self.copy(operand.buffer, target, node)
         else:
             site = Site(node, self.program.symbol(node.operation), target, (operand,))
-            self.program.kernels.append(broadcast(site))
+            self.program.kernels.append(self.program.lane.broadcast(site))
 
     def copy(self, source: Buffer, target: Buffer, node: Node) -> None:
-        kernel = copy_kernel(self.program.symbol("copy"), source, target)
+        kernel = self.program.lane.copy(self.program.symbol("copy"), source, target)
         self.program.kernels.append(replace(kernel, span=node.span))
 
 

@@ -13,10 +13,11 @@ from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.node import Graph, Node
 from alpha.graph.ops import TABLE
 from alpha.kernel.block import Block, Program, Turns
-from alpha.kernel.direct import ELEMENTS, TEMPLATES
-from alpha.kernel.direct.contraction import arrangement
+from alpha.kernel.direct import ELEMENTS
+from alpha.kernel.direct.lane import DIRECT
 from alpha.kernel.direct.site import Held, Operand, Site
 from alpha.kernel.errors import no_template
+from alpha.kernel.lane import Lane
 from alpha.kernel.loops import begin, finish
 from alpha.kernel.node import Buffer, Kernel
 from alpha.kernel.verify import verify
@@ -32,6 +33,7 @@ class Lowered:
     """
 
     name: str
+    lane: Lane
     kernels: tuple[Kernel, ...]
     inputs: tuple[tuple[str, Buffer], ...]
     outputs: tuple[tuple[str, Buffer], ...]
@@ -39,9 +41,9 @@ class Lowered:
     nodes: Mapping[str, Node] = field(compare=False, repr=False)
 
 
-def lower(graph: Graph) -> Lowered:
-    """Each kernel is verified. Raises Refused with T0404 for an operation that has no template."""
-    program = Program(graph.name)
+def lower(graph: Graph, lane: Lane = DIRECT) -> Lowered:
+    """Each kernel is verified. Raises Refused with T0404 for an operation that the lane has no template for."""
+    program = Program(graph.name, lane)
     block = Block(program, graph.outputs, "")
     inputs: list[tuple[str, Buffer]] = []
     for node in graph.inputs:
@@ -53,6 +55,7 @@ def lower(graph: Graph) -> Lowered:
         verify(kernel)
     return Lowered(
         graph.name,
+        lane,
         tuple(program.kernels),
         tuple(inputs),
         outputs,
@@ -67,7 +70,7 @@ def _lower(block: Block) -> None:
             entered = begin(block, node)
             _lower(entered.body)
             finish(entered)
-        elif node.operation in TEMPLATES:
+        elif node.operation in block.program.lane.templates:
             _one(block, node)
         elif node.operation not in PASSIVE:
             interval = TABLE[node.operation].interval
@@ -89,14 +92,14 @@ def _one(block: Block, node: Node, name: str = "") -> None:
             operands.append(Held(block.whole(operand)))
     symbol = block.program.symbol(node.operation)
     site = Site(node, symbol, result, tuple(operands))
-    block.program.kernels.append(TEMPLATES[node.operation](site))
+    block.program.kernels.append(block.program.lane.templates[node.operation](site))
 
 
 def _arranged(block: Block, node: Node) -> Node:
     """The contraction of operands whose last axis is the last one of the result, transposed where that pays."""
     operands, attributes = list(node.operands), dict(node.attributes)
     for place, side in enumerate(("left", "right")):
-        order = arrangement(node, place)
+        order = block.program.lane.arrangement(node, place)
         if order is None:
             continue
         operand, letters = operands[place], str(attributes[side])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from alpha.base.record import record, replace
-from alpha.kernel.direct.movement import copy_kernel
 from alpha.kernel.loops import can_be_made_in
 from alpha.kernel.lower import Lowered
 from alpha.kernel.node import Buffer, Kernel
@@ -65,7 +64,7 @@ def housed(lowered: Lowered, homes: Mapping[str, str]) -> Housed:
 
 
 def _copy(lowered: Lowered, kernels: list[Kernel], source: Buffer, target: Buffer) -> Kernel:
-    kernel = copy_kernel(f"{lowered.name}.{len(kernels)}.copy", source, target)
+    kernel = lowered.lane.copy(f"{lowered.name}.{len(kernels)}.copy", source, target)
     return replace(
         kernel, span=lowered.nodes[source.name].span if source.name in lowered.nodes else None
     )

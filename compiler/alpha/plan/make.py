@@ -108,7 +108,7 @@ def plan_graphs(
 
 def _lowered(graph: Graph, target: Target) -> Lowered:
     if isinstance(target, DeviceTarget):
-        from alpha.kernel.lower import DEVICE
+        from alpha.kernel.device import DEVICE
 
         return lower(graph, DEVICE)
     return lower(graph)

@@ -52,7 +52,7 @@ def elementwise(site: Site) -> Kernel:
         _blocks(builder, site.count, run, splits(work))
     else:
         _rows(builder, site.count, inner, run, splits(work))
-    return site.kernel(builder, work, aligned=_aligned(site, builder))
+    return site.kernel(builder, work, aligned=aligned(site, builder))
 
 
 def _blocks(
@@ -96,7 +96,8 @@ def _rows(
                 run(lambda size: builder.affine([(starts(size), 1), (item, 1)], blocks * LANES), 1)
 
 
-def _aligned(site: Site, builder: KernelBuilder) -> list[int]:
+def aligned(site: Site, builder: KernelBuilder) -> list[int]:
+    """The buffers in whose place the result may be written: element by element, in elements of one size."""
     return [
         number
         for number, buffer in enumerate(builder.buffers)

@@ -12,6 +12,8 @@ Words = tuple[Atom, Atom, Atom, Atom]
 TWO_PI = 6.2831854820251465
 """The f32 nearest to 6.2831855."""
 UNIT = 2.0**-24
+BLOCKS = 1 << 32
+"""Blocks of four words that the low word of a counter tells apart."""
 WEIGHTS = {"uniform": 60, "normal": 120}
 
 
@@ -48,18 +50,29 @@ def key(site: Site) -> Kernel:
 def derive_key(site: Site) -> Kernel:
     builder = KernelBuilder()
     source = builder.reads(site.buffer(0))
+    number = builder.reads(site.buffer(1)) if len(site.operands) == 2 else None
+    target = builder.writes(site.result)
+    for place, value in enumerate(derived(builder, site, source, number)):
+        builder.store(target, index(place), value)
+    return site.kernel(builder, 3, parallel=False)
+
+
+def derived(
+    builder: KernelBuilder, site: Site, source: int, number: int | None
+) -> tuple[Atom, Atom, Atom]:
+    """The words of the key that follows from the one in the buffer `source`.
+
+    Its index is in the buffer `number`, or known where there is none.
+    """
     k0, k1, step = (builder.load(source, index(place)) for place in range(3))
     low: Atom
-    if len(site.operands) == 2:
-        low, high = builder.load(builder.reads(site.buffer(1)), index(0)), word(0)
+    if number is not None:
+        low, high = builder.load(number, index(0)), word(0)
     else:
         known = site.integer("index")
         low, high = word(known & 0xFFFFFFFF), word(known >> 32)
-    target = builder.writes(site.result)
     first, second, _, _ = philox(builder, (low, high, word(site.integer("tag")), word(1)), (k0, k1))
-    for place, value in enumerate((first, second, step)):
-        builder.store(target, index(place), value)
-    return site.kernel(builder, 3, parallel=False)
+    return first, second, step
 
 
 def draw(site: Site) -> Kernel:
@@ -68,12 +81,12 @@ def draw(site: Site) -> Kernel:
     source = builder.reads(site.buffer(0))
     target = builder.writes(site.result)
     words = [builder.load(source, index(place)) for place in range(3)]
-    element = _uniform if site.node.operation == "uniform" else _normal
+    element = DRAWS[site.node.operation]
     work = WEIGHTS[site.node.operation] * site.count
     blocks, rest = divmod(site.count, LANES)
 
     def run(place: Atom, lanes: int) -> None:
-        drawn = _Drawn(builder, words, place, lanes)
+        drawn = Drawn(builder, words, place, lanes, site.count)
         builder.store(target, place, element(drawn))
 
     if blocks:
@@ -85,10 +98,12 @@ def draw(site: Site) -> Kernel:
     return site.kernel(builder, work)
 
 
-class _Drawn:
-    """The block of words of the elements from `place` on, one element a lane."""
+class Drawn:
+    """The block of words of the elements from `place` on, one element a lane, of `count` elements."""
 
-    def __init__(self, builder: KernelBuilder, key: list[Atom], place: Atom, lanes: int) -> None:
+    def __init__(
+        self, builder: KernelBuilder, key: list[Atom], place: Atom, lanes: int, count: int
+    ) -> None:
         self.builder = builder
         self.lanes = lanes
         self.f = F32(builder, lanes)
@@ -96,7 +111,9 @@ class _Drawn:
         # `place` is a multiple of 16 where there are 16 lanes, so no lane's block carries into the upper word.
         block = builder.apply("quotient", place, index(4))
         low = self._lower(block)
-        upper = self._lower(builder.apply("quotient", block, index(1 << 32)))
+        upper: Atom = word(0)
+        if count > BLOCKS * 4:
+            upper = self._lower(builder.apply("quotient", block, index(BLOCKS)))
         inside: Atom = Constant(IOTA, ValueType(Scalar.U32, LANES))
         if lanes == 1:
             inside = self._lower(builder.apply("remainder", place, index(4)))
@@ -131,14 +148,14 @@ class _Drawn:
         return self.f.do("mul", number, UNIT)
 
 
-def _uniform(drawn: _Drawn) -> Atom:
+def _uniform(drawn: Drawn) -> Atom:
     w0, w1, w2, w3 = drawn.words
     odd, upper = drawn.bit(1), drawn.bit(2)
     low = drawn.choose(odd, w1, w0)
     return drawn.fraction(drawn.choose(upper, drawn.choose(odd, w3, w2), low))
 
 
-def _normal(drawn: _Drawn) -> Atom:
+def _normal(drawn: Drawn) -> Atom:
     """rho * cos phi for even elements, rho * sin phi for odd ones; both elements of a pair use its two words."""
     f = drawn.f
     w0, w1, w2, w3 = drawn.words
@@ -148,3 +165,6 @@ def _normal(drawn: _Drawn) -> Atom:
     phi = f.do("mul", drawn.fraction(drawn.choose(upper, w3, w1)), TWO_PI)
     quarter = drawn.choose(odd, f.integer(0), f.integer(1))
     return f.do("mul", rho, sine(f, phi, quarter))
+
+
+DRAWS = {"uniform": _uniform, "normal": _normal}

@@ -60,7 +60,7 @@ def reduction(site: Site) -> Kernel:
     dims = dims_of(site.operand_shape(0), site.integers("axes"))
     kept = [dim for dim in dims if not dim.reduced]
     reduced = [dim for dim in dims if dim.reduced]
-    fold = _Fold(builder, source, reduced, COMBINATIONS[site.node.operation])
+    fold = Fold(builder, source, reduced, COMBINATIONS[site.node.operation])
     work = site.node.operands[0].type.count
     places = strides([dim.size for dim in kept])
     by_column = bool(dims) and not dims[-1].reduced
@@ -88,7 +88,7 @@ def reduction(site: Site) -> Kernel:
     return site.kernel(builder, work, parallel=bool(kept))
 
 
-class _Fold:
+class Fold:
     """Code that folds all reduced elements of one output, or of 16 neighbours."""
 
     def __init__(

@@ -5,7 +5,7 @@ Floats are compared by integer keys in which -0 is below +0 and a NaN is beyond 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from alpha.kernel.builder import KernelBuilder, index
 from alpha.kernel.direct.site import Site, nest, splits
@@ -34,18 +34,7 @@ def winner(site: Site) -> Kernel:
             at = builder.affine([(row, size * inner), (place, inner), (column, 1)])
             return ordered(builder, builder.load(source, at, lanes), largest)
 
-        def turn(place: Atom, carried: Sequence[Atom]) -> Sequence[Atom]:
-            best, where = carried
-            found = key(place)
-            better = builder.apply("greater" if largest else "less", found, best)
-            here = builder.splat(builder.convert(place, Scalar.I32), lanes)
-            return (
-                builder.apply("select", better, found, best),
-                builder.apply("select", better, here, where),
-            )
-
-        first = Constant(0, ValueType(Scalar.I32, lanes))
-        _, where = builder.fold(1, size, [key(index(0)), first], turn)
+        where = first_winner(builder, key, size, largest)
         builder.store(result, builder.affine([(row, inner), (column, 1)]), where)
 
     blocks, rest = divmod(inner, LANES)
@@ -60,6 +49,27 @@ def winner(site: Site) -> Kernel:
             with builder.loop(rest, parallel=inside) as item:
                 scan(builder.affine([(item, 1)], blocks * LANES), row, 1)
     return site.kernel(builder, work)
+
+
+def first_winner(
+    builder: KernelBuilder, key: Callable[[Atom], Atom], size: int, largest: bool
+) -> Atom:
+    """The first place below `size` of the largest or smallest key, as an i32 in each lane."""
+
+    def turn(place: Atom, carried: Sequence[Atom]) -> Sequence[Atom]:
+        best, where = carried
+        found = key(place)
+        better = builder.apply("greater" if largest else "less", found, best)
+        here = builder.splat(builder.convert(place, Scalar.I32), found.type.lanes)
+        return (
+            builder.apply("select", better, found, best),
+            builder.apply("select", better, here, where),
+        )
+
+    first = key(index(0))
+    zero = Constant(0, ValueType(Scalar.I32, first.type.lanes))
+    _, where = builder.fold(1, size, [first, zero], turn)
+    return where
 
 
 def ordered(builder: KernelBuilder, x: Atom, largest: bool) -> Atom:

@@ -1,0 +1,164 @@
+"""The templates of movement: every element of the result finds its own in the operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from alpha.kernel.builder import KernelBuilder, index
+from alpha.kernel.device.threads import MOVING, coordinates, each
+from alpha.kernel.direct.copy import Axis, merged, zero
+from alpha.kernel.direct.site import Number, Site, strides
+from alpha.kernel.node import Atom, Buffer, Constant, Kernel, Scalar, ValueType
+
+
+def _simple(site: Site, steps: Sequence[int], first: int = 0) -> Kernel:
+    """Every element of the result from the operand, with a stride along each axis of the result."""
+    builder = KernelBuilder()
+    source, target = builder.reads(site.buffer(0)), builder.writes(site.result)
+    axes = merged(
+        [Axis(*item) for item in zip(site.shape, steps, strides(site.shape), strict=True)]
+    )
+    with each(builder, site.count, MOVING) as place:
+        found = coordinates(builder, place, [axis.extent for axis in axes])
+        terms = [(atom, axis.source) for atom, axis in zip(found, axes, strict=True)]
+        builder.store(target, place, builder.load(source, builder.affine(terms, first)))
+    return site.kernel(builder, site.count, parallel=False)
+
+
+def transpose(site: Site) -> Kernel:
+    there = strides(site.operand_shape(0))
+    return _simple(site, [there[axis] for axis in site.integers("order")])
+
+
+def reverse(site: Site) -> Kernel:
+    there = strides(site.operand_shape(0))
+    turned = site.integers("axes")
+    steps = [-step if axis in turned else step for axis, step in enumerate(there)]
+    return _simple(site, steps, sum((site.shape[axis] - 1) * there[axis] for axis in turned))
+
+
+def repeat(site: Site) -> Kernel:
+    steps = list(strides(site.operand_shape(0)))
+    steps.insert(site.integer("axis"), 0)
+    return _simple(site, steps)
+
+
+def slice_(site: Site) -> Kernel:
+    there = strides(site.operand_shape(0))
+    low = site.integers("low")
+    return _simple(site, there, sum(a * b for a, b in zip(low, there, strict=True)))
+
+
+def broadcast(site: Site) -> Kernel:
+    """A broadcast (or a reshape of one, or a number) that something other than arithmetic needs written out."""
+    operand = site.operands[0]
+    builder = KernelBuilder()
+    if isinstance(operand, Number):
+        target = builder.writes(site.result)
+        with each(builder, site.count, MOVING) as place:
+            builder.store(target, place, Constant(operand.value, ValueType(operand.scalar)))
+        return site.kernel(builder, site.count, parallel=False)
+    source, target = builder.reads(operand.buffer), builder.writes(site.result)
+    with each(builder, site.count, MOVING) as place:
+        there = builder.apply("remainder", place, index(operand.buffer.count))
+        builder.store(target, place, builder.load(source, there))
+    return site.kernel(builder, site.count, parallel=False)
+
+
+def _pieces(site: Site, axis: int, pieces: Sequence[tuple[Buffer | None, int]]) -> Kernel:
+    """The result as pieces side by side along an axis; a piece without a buffer is zeros."""
+    builder = KernelBuilder()
+    numbers = [None if buffer is None else builder.reads(buffer) for buffer, _ in pieces]
+    target = builder.writes(site.result)
+    inner = prod(site.shape[axis + 1 :])
+    rows = prod(site.shape[:axis])
+    with each(builder, site.count, MOVING) as place:
+        row, within = coordinates(builder, place, [rows, site.shape[axis] * inner])
+        if rows == 1:
+            within = place
+        first = 0
+        for number, (_, size) in zip(numbers, pieces, strict=True):
+            length = size * inner
+            after = builder.apply("greaterEqual", within, index(first))
+            before = builder.apply("less", within, index(first + length))
+            with builder.when(builder.apply("and", after, before)):
+                value: Atom = zero(site.scalar, 1)
+                if number is not None:
+                    there = builder.affine([(row, length), (within, 1)], -first)
+                    value = builder.load(number, there)
+                builder.store(target, place, value)
+            first += length
+    return site.kernel(builder, site.count, parallel=False)
+
+
+def concat(site: Site) -> Kernel:
+    axis = site.integer("axis")
+    places = range(len(site.operands))
+    return _pieces(site, axis, [(site.buffer(i), site.operand_shape(i)[axis]) for i in places])
+
+
+def pad(site: Site) -> Kernel:
+    axis = site.integer("axis")
+    pieces = [
+        (None, site.integer("low")),
+        (site.buffer(0), site.operand_shape(0)[axis]),
+        (None, site.integer("high")),
+    ]
+    return _pieces(site, axis, [(buffer, size) for buffer, size in pieces if size])
+
+
+def gather(site: Site) -> Kernel:
+    builder = KernelBuilder()
+    table = site.buffer(0)
+    source, ids = builder.reads(table), builder.reads(site.buffer(1))
+    target = builder.writes(site.result)
+    width = table.count // site.operand_shape(0)[0]
+    with each(builder, site.count, MOVING) as place:
+        row, column = coordinates(builder, place, [site.count // width, width])
+        found = builder.convert(builder.load(ids, row), Scalar.I64)
+        there = builder.affine([(found, width), (column, 1)])
+        builder.store(target, place, builder.load(source, there))
+    return site.kernel(builder, site.count, parallel=False)
+
+
+def pick(site: Site) -> Kernel:
+    builder = KernelBuilder()
+    source, labels = builder.reads(site.buffer(0)), builder.reads(site.buffer(1))
+    target = builder.writes(site.result)
+    size = site.operand_shape(0)[-1]
+    with each(builder, site.count, MOVING) as place:
+        label = builder.convert(builder.load(labels, place), Scalar.I64)
+        value = builder.load(source, builder.affine([(place, size), (label, 1)]))
+        builder.store(target, place, value)
+    return site.kernel(builder, 4 * site.count, parallel=False)
+
+
+def add_rows(site: Site) -> Kernel:
+    """From +0, one row after the other in ascending place of ids: a thread goes through all of them for its element."""
+    builder = KernelBuilder()
+    rows, ids = builder.reads(site.buffer(0)), builder.reads(site.buffer(1))
+    target = builder.writes(site.result)
+    count = site.node.operands[1].type.count
+    width = site.node.operands[0].type.count // count
+    with each(builder, site.count, MOVING) as place:
+        own, column = coordinates(builder, place, [site.count // width, width])
+        own = builder.convert(own, builder.buffers[ids].scalar)
+
+        def turn(row: Atom, carried: Sequence[Atom]) -> Sequence[Atom]:
+            (total,) = carried
+            mine = builder.apply("equal", builder.load(ids, row), own)
+            more = builder.load(rows, builder.affine([(row, width), (column, 1)]))
+            return [builder.apply("select", mine, builder.add(total, more), total)]
+
+        (total,) = builder.fold(0, count, [zero(site.scalar, 1)], turn)
+        builder.store(target, place, total)
+    return site.kernel(builder, 3 * count * site.count, parallel=False)
+
+
+def positions(site: Site) -> Kernel:
+    builder = KernelBuilder()
+    target = builder.writes(site.result)
+    with each(builder, site.count, MOVING) as place:
+        builder.store(target, place, builder.convert(place, Scalar.I32))
+    return site.kernel(builder, site.count, parallel=False)
