@@ -6,26 +6,40 @@ from typing import TYPE_CHECKING
 
 from alpha.base.device import Target
 from alpha.evaluate.system import System
-from alpha.plan.plan import Demand, Plan
+from alpha.plan.plan import Demand
 from alpha.targets.names import resolve
 
 if TYPE_CHECKING:
-    from alpha.kernel.node import Kernel
+    from alpha.graph.node import Graph
+    from alpha.plan.make import Planned
 
 
 class Planner:
     """Makes plans and remembers them by the policy, its batch and the target."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, int, str], tuple[Plan, tuple[Kernel, ...]]] = {}
+        self._graphs: dict[tuple[str, int], tuple[Graph, ...]] = {}
+        self._made: dict[tuple[str, int, type[Target]], dict[str, Planned]] = {}
 
-    def plan(self, system: System, target: Target) -> tuple[Plan, tuple[Kernel, ...]]:
-        from alpha.plan.make import make_plan  # a check that plans nothing does not pay for it
+    def plan(self, system: System, target: Target) -> Planned:
+        """Targets of one lane have the same kernels in the same places, and all targets the same graphs."""
+        from alpha.plan.make import plan_optimised, retargeted  # a check may plan nothing
 
-        key = (system.name, system.batch, target.name)
-        if key not in self._made:
-            self._made[key] = make_plan(system, target)
-        return self._made[key]
+        made = self._made.setdefault((system.name, system.batch, type(target)), {})
+        if target.name not in made:
+            if made:
+                made[target.name] = retargeted(next(iter(made.values())), target)
+            else:
+                made[target.name] = plan_optimised(system, self._optimised(system), target)
+        return made[target.name]
+
+    def _optimised(self, system: System) -> tuple[Graph, ...]:
+        from alpha.graph.passes import optimise
+
+        key = system.name, system.batch
+        if key not in self._graphs:
+            self._graphs[key] = tuple(optimise(graph) for graph in system.graphs)
+        return self._graphs[key]
 
     def demands(self, system: System, target: str) -> tuple[Demand, ...]:
         """The demands of a policy on a target, for the intrinsics of the platforms. T codes where it has no package."""

@@ -44,9 +44,31 @@ class _Lasting:
     span: Span | None
 
 
-def make_plan(system: System, target: Target) -> tuple[Plan, tuple[Kernel, ...]]:
+Planned = tuple[Plan, tuple[Kernel, ...]]
+"""A plan, and the kernels of all its regions in their order, with their places."""
+
+
+def make_plan(system: System, target: Target) -> Planned:
     """The plan of a system: its graphs, with its parameters and slots as the state."""
     return plan_graphs(system.graphs, target, system.parameters, system.slots)
+
+
+def plan_optimised(system: System, graphs: Sequence[Graph], target: Target) -> Planned:
+    """As `make_plan`, where the graphs of the system have been through the passes already."""
+    return _planned(graphs, target, system.parameters, system.slots)
+
+
+def retargeted(made: Planned, target: Target) -> Planned:
+    """The plan for another target of the same lane: the same kernels in the same places, with its demands."""
+    plan, kernels = made
+    assert isinstance(target, DeviceTarget) == (plan.device is not None)
+    parts = plan.arena, plan.buffers, plan.programs, kernels
+    if isinstance(target, DeviceTarget):
+        plan = replace(plan, demands=device_demands(target, *parts), device=target)
+    else:
+        plan = replace(plan, demands=demands(target, *parts))
+    verify(plan, kernels)
+    return plan, kernels
 
 
 def plan_graphs(
@@ -54,14 +76,23 @@ def plan_graphs(
     target: Target,
     parameters: Sequence[Tensor] = (),
     slots: Sequence[Tensor] = (),
-) -> tuple[Plan, tuple[Kernel, ...]]:
+) -> Planned:
     """Every buffer, launch and demand of graphs that share an arena, and the kernels with their places.
 
     The arena holds the parameters and slots in checkpoint order, each tensor at a multiple of 64 bytes, then the batch,
     then the numbers that the host and the programs exchange, then the workspace. On a device it is the same, in the
     memory of the card. Raises Refused with T0404 for an operation that the lane of the target has no template for.
     """
-    lowered = [_lowered(optimise(graph), target) for graph in graphs]
+    return _planned([optimise(graph) for graph in graphs], target, parameters, slots)
+
+
+def _planned(
+    graphs: Sequence[Graph],
+    target: Target,
+    parameters: Sequence[Tensor],
+    slots: Sequence[Tensor],
+) -> Planned:
+    lowered = [_lowered(graph, target) for graph in graphs]
     lasting = list(_lasting(parameters, slots, lowered))
     buffers: list[Buffer] = []
     offsets: dict[str, int] = {}
