@@ -141,6 +141,10 @@ class Indices:
                     self._forms[result] = _scaled(forms[1], forms[0].constant)
                 elif not forms[1].factors:
                     self._forms[result] = _scaled(forms[0], forms[1].constant)
+            case "minimum" if not forms[1].factors:
+                low, high = self.interval(forms[0])
+                most = forms[1].constant
+                self._intervals[result] = (min(low, most), min(high, most))
             case "quotient" if not forms[1].factors and forms[1].constant > 0:
                 low, high = self.interval(forms[0])
                 if low >= 0:

@@ -106,6 +106,20 @@ def test_a_condition_says_nothing_behind_its_block() -> None:
     refused(made(body), "inside")
 
 
+def test_the_least_of_an_index_and_a_number_is_no_more_than_the_number() -> None:
+    def body(most: int) -> Body:
+        def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+            nearest = builder.apply("minimum", place(builder, block, thread), index(most))
+            value = builder.load(0, nearest)
+            with builder.when(builder.apply("less", thread, index(1))):
+                builder.store(1, block, value)
+
+        return write
+
+    verify(made(body(COUNT - 1)))
+    refused(made(body(COUNT)), "inside")
+
+
 def test_four_elements_are_moved_from_multiples_of_four() -> None:
     verify(made(guarded(COUNT - 3, QUAD, QUAD), blocks=1))
     assert "multiple of four" in refused(made(guarded(COUNT - 3, 6, QUAD), blocks=1), "launched")
@@ -129,19 +143,6 @@ def test_a_grid_keeps_the_limits(change: dict[str, int]) -> None:
     kernel = made(guarded(COUNT))
     assert isinstance(kernel.grid, Grid)
     refused(replace(kernel, grid=replace(kernel.grid, **change)), "launched")
-
-
-def test_an_index_needs_no_more_than_31_bits() -> None:
-    def body(factor: int) -> Body:
-        def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
-            far = builder.scaled(place(builder, block, thread), factor)
-            here = builder.apply("remainder", far, index(COUNT))
-            builder.store(1, here, builder.load(0, here))
-
-        return write
-
-    verify(made(body(1 << 21)))
-    refused(made(body(1 << 22)), "launched")
 
 
 def shared(size: int, count: int, uniform: bool = True) -> Kernel:
