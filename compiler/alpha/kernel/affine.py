@@ -68,8 +68,9 @@ class Indices:
             times = _multiple(factors, guard)
             if times is not None:
                 factors = {part: by for part, by in factors.items() if part not in guard.factors}
-                low += times * (first - guard.constant)
-                high += times * (last - guard.constant)
+                ends = times * (first - guard.constant), times * (last - guard.constant)
+                low += min(ends)
+                high += max(ends)
         for part, factor in factors.items():
             first, last = self._intervals.get(part, UNKNOWN)
             low += min(first * factor, last * factor)
@@ -164,11 +165,11 @@ class Indices:
 
 
 def _multiple(factors: Mapping[Part, int], guard: Form) -> int | None:
-    """How often the varying part of a guard is in a sum of such factors: once or more, with nothing over."""
+    """How often the varying part of a guard is in a sum of such factors, with nothing over; None for not at all."""
     times = 0
     for part, by in guard.factors.items():
         found, over = divmod(factors.get(part, 0), by)
-        if over or found <= 0 or (times and found != times):
+        if over or not found or (times and found != times):
             return None
         times = found
     return times

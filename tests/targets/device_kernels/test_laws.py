@@ -79,6 +79,21 @@ def test_a_condition_bounds_multiples_and_sums_of_what_it_compares() -> None:
     refused(made(body(11)), "inside")
 
 
+def test_a_condition_bounds_what_is_taken_off_a_number() -> None:
+    def body(last: int) -> Body:
+        def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+            here = place(builder, block, thread)
+            with builder.when(builder.apply("less", here, index(COUNT))):
+                turned = builder.affine([(here, -1)], last)
+                builder.store(1, here, builder.load(0, turned))
+
+        return write
+
+    verify(made(body(COUNT - 1)))
+    assert "elements -1 to 998" in refused(made(body(COUNT - 2)), "inside")
+    assert "elements 1 to 1000" in refused(made(body(COUNT)), "inside")
+
+
 def test_both_of_two_conditions_hold() -> None:
     def body(low: int) -> Body:
         def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
