@@ -25,10 +25,9 @@ SHIPPED = (
     "Platform.Linux.AArch64",
     "Digits.Run",
     "Olimpia.Run",
-    "Platform.RunPod.Nvidia.SM86",
-    "Platform.Linux.Nvidia.Compatibility",
     "Digits.Build.X8664Linux",
     "Digits.Build.AArch64Linux",
+    "Digits.Build.RTX3090",
     "Coppelius.Build.X8664Linux",
     "Coppelius.Build.AArch64Linux",
 )

@@ -69,7 +69,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-OTHER_PAIRINGS = ("AArch64Linux",)
+OTHER_PAIRINGS = ("AArch64Linux", "RTX3090")
 """Those of Digits that are looked at when it is built for an x86-64 host, and not taken."""
 
 
