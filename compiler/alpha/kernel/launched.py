@@ -10,7 +10,7 @@ from alpha.kernel.node import QUAD, WARP, Atom, Compute, Grid, Kernel, Variable
 THREADS, REGISTERS, SHARED_BYTES = 1_024, 255, 48 * 1_024
 """Most threads of a block, registers of a thread, and shared bytes of a block, on every device that Alpha emits for."""
 BLOCKS = BYTES = (1 << 31) - 1
-"""Most blocks of a launch, and bytes of a buffer: places in it are 32-bit numbers on a device."""
+"""Most blocks of a launch, and bytes of a buffer."""
 
 
 def unlaunchable(kernel: Kernel, grid: Grid) -> Iterator[str]:

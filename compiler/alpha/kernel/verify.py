@@ -13,7 +13,7 @@
 7. `rows`: a buffer that moves with loops stays inside the buffer of its name in every turn, and no two turns have an
    element in common.
 8. `launched`: a kernel of a device has a grid within the limits of every device and no parallel loop; values have 1 or
-   4 lanes there; four elements are moved at once only from multiples of four; indices need no more than 31 bits.
+   4 lanes there; four elements are moved at once only from multiples of four.
    That threads write different elements is not checked here: the model of the machine sees every race when it runs.
 9. `uniform`: barriers and shuffles stand where all threads of a block come alike: under no condition that a thread's
    number, or something loaded, decides.
@@ -220,13 +220,6 @@ class _Verifier:
         self._define(statement.result)
         self.indices.compute(statement)
         self.uniform.compute(statement)
-        if self.kernel.grid is not None and statement.result.type == INDEX:
-            self._narrow(statement.result)
-
-    def _narrow(self, result: Variable) -> None:
-        low, high = self.indices.interval(self.indices.form(result))
-        if low < -(1 << 31) or high >= 1 << 31:
-            self._fault("launched", f"%{result.serial} may be {low} to {high}")
 
     def _load(self, statement: Load) -> None:
         self._use(statement.index)
