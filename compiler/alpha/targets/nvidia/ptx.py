@@ -9,7 +9,8 @@ from enum import Enum
 
 from alpha.base.record import record
 
-VERSION = "7.1"
+VERSIONS = {"sm_86": "7.1", "sm_89": "7.8"}
+"""The least version of the language that has an architecture, so that the most drivers take it."""
 SHARED = "smem"
 """The name of an entry's shared array."""
 THREAD, BLOCK = "%tid.x", "%ctaid.x"

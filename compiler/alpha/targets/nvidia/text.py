@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alpha.targets.nvidia.ptx import SHARED, VERSION, Entry, Kind, Label, Line, Module, registers
+from alpha.targets.nvidia.ptx import SHARED, VERSIONS, Entry, Kind, Label, Line, Module, registers
 
 
 def to_text(module: Module) -> str:
     """The text of a module, ending with a newline."""
-    lines = [f".version {VERSION}", f".target {module.target}", ".address_size 64"]
+    lines = [f".version {VERSIONS[module.target]}", f".target {module.target}", ".address_size 64"]
     for entry in module.entries:
         lines.append("")
         lines.extend(_entry(entry))
