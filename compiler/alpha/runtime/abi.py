@@ -1,18 +1,21 @@
 """The tables a system hands to the runtime: the one list that fixes both what is written and how it is read.
 
-Every field takes eight bytes, so the place of a field is eight times its position. For the record `TENSOR` with a
-field `offset` the sources of the runtime see the constants `TENSOR_OFFSET` and `TENSOR_SIZE`. A field holds a number,
-the address of a zero-terminated text, or the address of another table, a kernel, or data.
+Fields follow one another without padding. For the record `TENSOR` with a field `offset` the sources of the runtime see
+the constants `TENSOR_OFFSET` and `TENSOR_SIZE`. A field holds a number, or where a zero-terminated text, another table,
+a kernel or data is: how far behind the table of the system, 0 for nothing. The linker knows these distances, so tables
+need no relocation when a program starts; and they fit four bytes, as small numbers do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from alpha.base.record import record
 
-Kind = Literal["number", "text", "address"]
-WORD = 8
+Kind = Literal["number", "small", "text", "address"]
+WIDTHS: Mapping[Kind, int] = MappingProxyType({"number": 8, "small": 4, "text": 4, "address": 4})
 NONE = (1 << 64) - 1
 """The offset of something the system does not have, such as the key of a learner that draws nothing."""
 
@@ -26,7 +29,7 @@ class Record:
 
     @property
     def size(self) -> int:
-        return WORD * len(self.fields)
+        return sum(WIDTHS[kind] for _, kind in self.fields)
 
 
 SYSTEM = Record(
@@ -140,9 +143,13 @@ LOOP = Record(
 REGION = Record(
     "REGION",
     (
-        ("name", "text"),  # with the file, line and column in the system's source
+        ("span", "text"),  # file, line and column in the system's source, 0 for none
+        (
+            "symbol",
+            "text",
+        ),  # of the kernel; from the point on where it begins with the program and the own number
         ("checks", "address"),  # f32 results
-        ("check_count", "number"),
+        ("check_count", "small"),
     ),
 )
 CHECK = Record(
@@ -151,7 +158,7 @@ CHECK = Record(
         ("offset", "number"),
         ("count", "number"),
         ("moves", "address"),  # with the index of each loop it is a row for
-        ("move_count", "number"),
+        ("move_count", "small"),
     ),
 )
 MOVE = Record("MOVE", (("cell", "number"), ("stride", "number")))
@@ -232,11 +239,13 @@ SYSTEM_SYMBOL = "alpha_system"
 
 def constants() -> dict[str, int]:
     """Every constant the runtime's sources read tables with."""
-    values = {"WORD": WORD, "LANES": LANES, "LEFT_OUT": NONE}
+    values = {"LANES": LANES, "LEFT_OUT": NONE}
     for row in RECORDS:
-        for position, (field, _) in enumerate(row.fields):
-            values[f"{row.name}_{field.upper()}"] = WORD * position
-        values[f"{row.name}_SIZE"] = row.size
+        place = 0
+        for field, kind in row.fields:
+            values[f"{row.name}_{field.upper()}"] = place
+            place += WIDTHS[kind]
+        values[f"{row.name}_SIZE"] = place
     values |= {f"DTYPE_{name.upper()}": code for code, name in enumerate(DTYPES)}
     values |= {f"SINK_{name.upper()}": bit for name, bit in SINKS.items()}
     values |= {f"STOP_KIND_{name.upper()}": code for code, name in enumerate(STOP_KINDS)}

@@ -28,8 +28,7 @@ def program_row(
     regions: list[Row] = []
     if name == "step":
         regions = [
-            _region(tables, f"{name}.{number}", region)
-            for number, region in enumerate(program.regions)
+            _region(tables, name, number, region) for number, region in enumerate(program.regions)
         ]
     loops = [_loop(loop) for loop in program.loops]
     copies: list[Row] = [
@@ -93,8 +92,10 @@ def _loop(loop: Loop) -> Row:
     }
 
 
-def _region(tables: Tables, name: str, region: Region) -> Row:
+def _region(tables: Tables, program: str, number: int, region: Region) -> Row:
     """One region for itself, with the f32 results it gives in the workspace."""
+    name = f"{program}.{number}"
+    own = region.symbol.startswith(f"{name}.")
     checks: list[Row] = []
     for place, result in enumerate(region.results):
         if result.dtype is not Dtype.F32:
@@ -109,7 +110,8 @@ def _region(tables: Tables, name: str, region: Region) -> Row:
             }
         )
     return {
-        "name": region.symbol if region.span is None else f"{region.span} ({region.symbol})",
+        "span": Address(None) if region.span is None else str(region.span),
+        "symbol": region.symbol.removeprefix(name) if own else region.symbol,
         "checks": tables.rows(f"checks.{name}", abi.CHECK, checks),
         "check_count": len(checks),
     }

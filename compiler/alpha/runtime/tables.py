@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from alpha.base.record import record
-from alpha.runtime.abi import Record
+from alpha.runtime.abi import SYSTEM_SYMBOL, WIDTHS, Record
 
 
 @record
@@ -37,11 +37,11 @@ class Tables:
         """Defines an array of records. Each row names every field of the record and no other."""
         if not rows:
             return Address(None)
-        kinds = ", ".join("i64" if kind == "number" else "ptr" for _, kind in record.fields)
-        bodies = [f"{{ {kinds} }} {{ {self._row(record, row)} }}" for row in rows]
+        kinds = ", ".join(f"i{8 * WIDTHS[kind]}" for _, kind in record.fields)
+        bodies = [f"<{{ {kinds} }}> <{{ {self._row(record, row)} }}>" for row in rows]
         linkage = "hidden" if visible else "internal"
         self._lines.append(
-            f"@{symbol} = {linkage} constant [{len(rows)} x {{ {kinds} }}] "
+            f"@{symbol} = {linkage} constant [{len(rows)} x <{{ {kinds} }}>] "
             f"[{', '.join(bodies)}], align 8"
         )
         return Address(symbol)
@@ -92,13 +92,20 @@ class Tables:
         match kind, content:
             case "number", int(value) if 0 <= value < 1 << 64:
                 return f"i64 {value}"
+            case "small", int(value) if 0 <= value < 1 << 32:
+                return f"i32 {value}"
             case "text", str(text):
-                symbol = self._texts.setdefault(text, f"text.{len(self._texts)}")
-                return f"ptr @{symbol}"
+                return _distance(self._texts.setdefault(text, f"text.{len(self._texts)}"))
             case "text" | "address", Address(symbol=target):
-                return "ptr null" if target is None else f"ptr @{target}"
+                return "i32 0" if target is None else _distance(target)
             case _:
                 raise ValueError(f"{record.name}.{name}: {content!r} is no {kind}")
+
+
+def _distance(symbol: str) -> str:
+    """How far behind the table of the system a symbol stands; it may stand before it."""
+    here = f"ptrtoint (ptr @{SYSTEM_SYMBOL} to i64)"
+    return f"i32 trunc (i64 sub (i64 ptrtoint (ptr @{symbol} to i64), i64 {here}) to i32)"
 
 
 def _escaped(text: str) -> str:

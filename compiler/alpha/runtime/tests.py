@@ -16,7 +16,8 @@ def tests_ir(graphs: tuple[Graph, ...], plan: Plan, host: HostTarget) -> str:
     tables = Tables()
     rows = [_test(tables, graph, plan) for graph in graphs]
     row: dict[str, Content] = {
-        name: 0 if kind == "number" else Address(None) for name, kind in abi.SYSTEM.fields
+        name: 0 if kind in ("number", "small") else Address(None)
+        for name, kind in abi.SYSTEM.fields
     }
     row |= {
         "name": "tests",

@@ -21,11 +21,22 @@ from alpha.targets.x86_64.spec import X86_64_LINUX
 from targets.runtime.tiny import tiny_plan, tiny_system
 
 
-def test_fields_follow_one_another_by_eight_bytes() -> None:
+def test_fields_follow_one_another_without_padding() -> None:
     constants = abi.constants()
     for record in abi.RECORDS:
         places = [constants[f"{record.name}_{name.upper()}"] for name, _ in record.fields]
-        assert places == list(range(0, record.size, 8))
+        ends = [
+            place + abi.WIDTHS[kind] for place, (_, kind) in zip(places, record.fields, strict=True)
+        ]
+        assert places == [0, *ends[:-1]] and ends[-1] == record.size
+
+
+def test_tables_need_no_relocation_when_a_program_starts() -> None:
+    text, _ = system_ir(tiny_system(), tiny_plan(), X86_64_LINUX)
+    tables = [line for line in text.splitlines() if " constant [" in line]
+    assert len(tables) > 20 and not any(
+        "ptr @" in line.replace("ptrtoint (ptr @", "") for line in tables
+    )
 
 
 def test_no_two_constants_share_a_name() -> None:
