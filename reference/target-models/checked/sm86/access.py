@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -23,30 +22,34 @@ ELEMENTS: dict[str, Any] = {
 _UNSIGNED = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.uint64}
 
 
-@dataclass(frozen=True)
 class Access:
-    """`lanes` elements of a kind at once, `offset` bytes past the address; `number` tells accesses apart."""
+    """`lanes` elements of a kind at once, `offset` bytes past the address; `number` tells accesses apart.
 
-    number: int
-    line: int
-    space: str
-    kind: str
-    lanes: int
-    offset: int
-    store: bool
+    `element` and `bytes` are sizes in bytes, `shift` the logarithm of `bytes`.
+    """
 
-    @property
-    def element(self) -> int:
-        """Bytes of an element."""
-        return int(numpy.dtype(ELEMENTS[self.kind]).itemsize)
+    def __init__(
+        self, number: int, line: int, space: str, kind: str, lanes: int, offset: int, store: bool
+    ) -> None:
+        self.number = number
+        self.line = line
+        self.space = space
+        self.kind = kind
+        self.lanes = lanes
+        self.offset = offset
+        self.store = store
+        self.element = int(numpy.dtype(ELEMENTS[kind]).itemsize)
+        self.bytes = self.element * lanes
+        self.shift = self.bytes.bit_length() - 1
+        self.odd: Array = numpy.array(
+            self.bytes - 1, numpy.uint64 if space != "shared" else numpy.uint32
+        )
+        self.by: Array = numpy.array(self.shift, self.odd.dtype)
 
-    @property
-    def bytes(self) -> int:
-        return self.element * self.lanes
 
-    @property
-    def shift(self) -> int:
-        return self.bytes.bit_length() - 1
+def some(mask: Array) -> bool:
+    """Whether an array of truth values has a true one; quicker than numpy's own ways for a few thousand lanes."""
+    return 1 in mask.tobytes()
 
 
 def rows(data: Array, kind: str, lanes: int) -> Array:

@@ -49,23 +49,31 @@ def shift_right(a: Array, by: Array) -> Array:
     return shifted if a.dtype.kind == "i" else numpy.where(by >= width, a.dtype.type(0), shifted)
 
 
+def mul_wide(a: Array, b: Array) -> Array:
+    """The whole product of signed numbers of 32 bits."""
+    x, y = (item.view(numpy.int32).astype(numpy.int64) for item in (a, b))
+    return (x * y).view(numpy.uint64)
+
+
 def quotient(a: Array, b: Array) -> Array:
-    """Signed, towards zero."""
-    x, y = a.view(numpy.int32).astype(numpy.int64), b.view(numpy.int32).astype(numpy.int64)
-    size = numpy.abs(x) // numpy.abs(y)
-    return numpy.where((x < 0) != (y < 0), -size, size).astype(numpy.uint32)
+    """Signed, towards zero. The least number divided by -1 is itself."""
+    size = _size(a) // _size(b)
+    return numpy.where(_negative(a) != _negative(b), -size, size)
 
 
 def remainder(a: Array, b: Array) -> Array:
     """Signed, with the sign of `a`."""
-    x, y = a.view(numpy.int32).astype(numpy.int64), b.view(numpy.int32).astype(numpy.int64)
-    size = numpy.abs(x) % numpy.abs(y)
-    return numpy.where(x < 0, -size, size).astype(numpy.uint32)
+    size = _size(a) % _size(b)
+    return numpy.where(_negative(a), -size, size)
 
 
-def magnitude(a: Array) -> Array:
-    """The absolute value of a signed number; the least one stays."""
-    return numpy.abs(a.view(numpy.int32)).view(numpy.uint32)
+def _negative(a: Array) -> Array:
+    return a >> a.dtype.type(8 * a.dtype.itemsize - 1) != 0
+
+
+def _size(a: Array) -> Array:
+    """The absolute value of a signed number, without a sign."""
+    return numpy.where(_negative(a), -a, a)
 
 
 def minimum(a: Array, b: Array) -> Array:
@@ -90,6 +98,19 @@ def maximum(a: Array, b: Array) -> Array:
             both & ~(numpy.signbit(a) & numpy.signbit(b)), found.dtype.type(0.0), found
         )
     return found
+
+
+def minimum_number(a: Array, b: Array) -> Array:
+    """As `minimum`, but the other one if one is NaN."""
+    return minimum(*_without_nan(a, b))
+
+
+def maximum_number(a: Array, b: Array) -> Array:
+    return maximum(*_without_nan(a, b))
+
+
+def _without_nan(a: Array, b: Array) -> tuple[Array, Array]:
+    return numpy.where(a != a, b, a), numpy.where(b != b, a, b)
 
 
 _LIMITS: dict[str, tuple[Any, float, float]] = {

@@ -90,7 +90,7 @@ def _registers(operand: Operand) -> tuple[Register, ...]:
         return (operand,)
     if isinstance(operand, Vector):
         return operand.registers
-    if isinstance(operand, Address) and operand.base is not None:
+    if isinstance(operand, Address):
         return (operand.base,)
     return ()
 

@@ -19,26 +19,31 @@ _NAN32 = numpy.uint32(0x7FFFFFFF)
 def fma32(a: Array, b: Array, c: Array) -> Array:
     """`a * b + c` for binary64 arrays that hold binary32 values, as a binary32 array. A NaN is 0x7FFFFFFF.
 
+    Arrays have one dimension; those without one count for all lanes, but not all three of them.
+
     The product is exact in binary64. The sum is rounded to binary64 and then to binary32, which differs from one
     rounding only where the first lands on a tie of the second. In the normal range a tie shows in the low 29 bits; a
     smaller sum has its ties elsewhere. Those lanes are done again: rounding the first time to odd makes it harmless.
     """
-    product = a * b
-    total = product + c
+    total = a * b
+    if total.ndim:
+        total += c
+    else:
+        total = total + c
     found = total.astype(numpy.float32)
     ties = (total.view(numpy.int64) & _LOW) == _HALF
     normal = numpy.abs(found) > _TINY32  # false for NaN as well
-    if numpy.count_nonzero(ties) or numpy.count_nonzero(normal) != found.size:
-        _repair(product, c, total, found, ties | ~normal)
+    if 1 in ties.tobytes() or 0 in normal.tobytes():
+        _repair(a, b, c, total, found, ties | ~normal)
     return found
 
 
-def _repair(product: Array, c: Array, total: Array, found: Array, doubtful: Array) -> None:
+def _repair(a: Array, b: Array, c: Array, total: Array, found: Array, doubtful: Array) -> None:
     lanes = numpy.flatnonzero(doubtful & (total != 0))
     if not lanes.size:
         return
     s = total[lanes]
-    p = numpy.broadcast_to(product, total.shape)[lanes]
+    p = numpy.broadcast_to(a, total.shape)[lanes] * numpy.broadcast_to(b, total.shape)[lanes]
     d = numpy.broadcast_to(c, total.shape)[lanes]
     t = s - p
     error = (p - (s - t)) + (d - t)  # the exact error of the sum

@@ -16,6 +16,9 @@ PREFIX = {"p": "p", "h": "h", "r": "r", "d": "rd", "f": "f", "g": "fd"}
 SPECIAL = ("%tid.x", "%ctaid.x")
 BITS = {"p": 1, "h": 16, "r": 32, "d": 64, "f": 32, "g": 64}
 
+_EXTREMES = {"f32": ("min.NaN", "max.NaN"), "f64": ("min", "max")}
+"""A card has the extremes that keep a NaN in binary32 alone."""
+
 Place = Literal["value", "global", "shared", "parameter", "label", "exactly"]
 
 
@@ -57,28 +60,23 @@ def _slot(text: str) -> Slot:
 def _rows() -> dict[str, str]:
     """Forms whose operands are all values, by name: the result's letter, then the sources'."""
     rows: dict[str, str] = {"mov.pred": "pp", "mov.b16": "hH", "mov.f32": "fF", "mov.f64": "gG"}
-    rows |= {"mov.u64": "dD"}
-    for name in ("add.s32", "sub.s32", "mul.lo.s32", "mul.hi.u32", "div.u32", "rem.u32"):
-        rows[name] = "rRR"
-    for name in ("div.s32", "rem.s32", "min.s32", "max.s32", "min.u32", "max.u32"):
-        rows[name] = "rRR"
-    rows |= {"mad.lo.s32": "rRRR", "mul.wide.u32": "dRR", "mad.wide.u32": "dRRD"}
-    rows |= {"neg.s32": "rR", "abs.s32": "rR", "not.b32": "rR", "not.b64": "dD", "not.pred": "pp"}
-    rows |= {"add.s64": "dDD", "sub.s64": "dDD", "mul.lo.s64": "dDD", "neg.s64": "dD"}
+    rows |= {"mov.u64": "dD", "mul.hi.u32": "rRR", "not.b32": "rR", "not.pred": "pp"}
+    rows |= {"mad.lo.s32": "rRRR", "mul.wide.s32": "dRR", "mad.wide.s32": "dRRD"}
+    for name in ("add", "sub", "mul.lo", "div", "rem", "min", "max"):
+        rows |= {f"{name}.s32": "rRR", f"{name}.s64": "dDD"}
+    for name in ("div", "rem", "min", "max"):
+        rows |= {f"{name}.u32": "rRR", f"{name}.u64": "dDD"}
     for name in ("and", "or", "xor"):
         rows |= {f"{name}.pred": "ppp", f"{name}.b32": "rRR", f"{name}.b64": "dDD"}
     for name in ("shl.b", "shr.u", "shr.s"):
         rows |= {f"{name}32": "rRR", f"{name}64": "dDR"}
     for kind, letter in (("f32", "f"), ("f64", "g")):
         upper = letter.upper()
-        for name in ("add.rn", "sub.rn", "mul.rn", "div.rn", "min.NaN", "max.NaN"):
-            if kind == "f32" or not name.endswith("NaN"):
-                rows[f"{name}.{kind}"] = letter + 2 * upper
+        for name in ("add.rn", "sub.rn", "mul.rn", "div.rn", *_EXTREMES[kind]):
+            rows[f"{name}.{kind}"] = letter + 2 * upper
         rows[f"fma.rn.{kind}"] = letter + 3 * upper
-        for name in ("sqrt.rn", "neg", "abs"):
-            rows[f"{name}.{kind}"] = letter + upper
-        for name in ("cvt.rni", "cvt.rmi"):
-            rows[f"{name}.{kind}.{kind}"] = 2 * letter
+        for name in ("sqrt.rn", "neg", "abs", f"cvt.rni.{kind}", f"cvt.rmi.{kind}"):
+            rows[f"{name}.{kind}"] = 2 * letter
         for name in ("eq", "neu", "lt", "le", "gt", "ge", "nan"):
             rows[f"setp.{name}.{kind}"] = "p" + 2 * upper
         for integer, source in (("s32", "r"), ("u32", "r"), ("s64", "d"), ("u64", "d")):
@@ -89,12 +87,8 @@ def _rows() -> dict[str, str]:
             rows[f"setp.{name}.{kind}"] = "p" + 2 * letter
     for kind, letter in (("b16", "h"), ("b32", "r"), ("f32", "f"), ("b64", "d"), ("f64", "g")):
         rows[f"selp.{kind}"] = letter + 2 * letter.upper() + "p"
-    rows |= {
-        "cvt.rn.f16.f32": "hf",
-        "cvt.f32.f16": "fh",
-        "cvt.f64.f32": "gf",
-        "cvt.rn.f32.f64": "fg",
-    }
+    rows |= {"cvt.f64.f32": "gf", "cvt.rn.f32.f64": "fg", "cvt.f32.f16": "fh", "cvt.f64.f16": "gh"}
+    rows |= {"cvt.rn.f16.f32": "hf", "cvt.rn.f16.f64": "hg"}
     rows |= {"cvt.u32.u16": "rh", "cvt.u16.u32": "hr"}
     rows |= {"cvt.u64.u32": "dr", "cvt.s64.s32": "dr", "cvt.u32.u64": "rd"}
     return rows
@@ -102,9 +96,7 @@ def _rows() -> dict[str, str]:
 
 def _accesses() -> dict[str, Form]:
     forms: dict[str, Form] = {}
-    scalars = {
-        "u8": "hr", "u16": "hr", "b16": "hr", "u32": "r", "b32": "r", "f32": "f", "u64": "d", "b64": "d", "f64": "g",
-    }  # fmt: skip
+    scalars = {"u8": "r", "u16": "r", "b16": "h", "b32": "r", "f32": "f", "b64": "d", "f64": "g"}
     for kind, classes in scalars.items():
         for lanes in (1, 2, 4) if kind in ("b32", "f32") else (1,):
             vector = f".v{lanes}" if lanes > 1 else ""
@@ -130,7 +122,7 @@ def _table() -> dict[str, Form]:
         Form("ld.param.u64", (_slot("d"), Slot("parameter")), True),
         Form(
             "shfl.sync.bfly.b32",
-            (_slot("r"), _slot("r"), Slot(immediate=True), Slot("exactly", number=31), Slot("exactly", number=-1)),
+            (Slot(classes="rf"), Slot(classes="rf"), Slot(immediate=True), Slot("exactly", number=31), Slot("exactly", number=-1)),
             True,
         ),
         Form("bar.sync", (Slot("exactly", number=0),), False),

@@ -171,8 +171,9 @@ class _Writer:
         elif operation == "shfl":
             mask = item.operands[2]
             assert isinstance(mask, Immediate)
-            target, source = result(item)[0], self._value(item.operands[1])
-            self._give(target, f"m.shuffle({source}, {mask.bits}, {item.line}, lanes)")
+            target, source = result(item)[0], item.operands[1]
+            assert isinstance(source, Register)
+            self._give(target, f"m.shuffle({self._seen(source)}, {mask.bits}, {item.line}, lanes)")
         elif name in ("mov.b32", "mov.b64"):
             self._bits(item)
         elif name == "fma.rn.f32":

@@ -27,12 +27,20 @@ class Lanes:
         self.thread: Array = numpy.tile(numpy.arange(threads, dtype=numpy.uint32), blocks.size)
         self.block: Array = numpy.repeat(blocks.astype(numpy.uint32), threads)
         self.slot: Array = numpy.repeat(numpy.arange(blocks.size, dtype=numpy.int64), threads)
+        self._pitched: dict[int, Array] = {}
         self.mark: Array = (self.thread + 1).astype(numpy.int32)
 
     @cached_property
     def stamp(self) -> Array:
         """1 + the number of the thread in the launch."""
         return (self.block.astype(numpy.int64) * self.threads + self.thread + 1).astype(numpy.int32)
+
+    def pitched(self, pitch: int) -> Array:
+        """Where each lane's block begins, if a block has `pitch` rows."""
+        found = self._pitched.get(pitch)
+        if found is None:
+            found = self._pitched[pitch] = self.slot * pitch
+        return found
 
     def pick(self, values: Array) -> Array:
         """Those of values of the whole batch that belong to these lanes."""
@@ -60,6 +68,7 @@ class Part(Lanes):
         self.at = at
         self.count = at.size
         self.threads = whole.threads
+        self._pitched = {}
 
     @cached_property
     def thread(self) -> Array:

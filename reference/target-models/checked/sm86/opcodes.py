@@ -38,15 +38,9 @@ NAMES: dict[str, Any] = {
         if callable(value) and name.islower()
     },
 }
-NAMES["int_magnitude"] = arithmetic.magnitude
-NAMES["magnitude"] = numpy.abs
 """What the expressions may name."""
 
 _COMPARE = {"eq": "==", "ne": "!=", "neu": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-
-def _signed(text: str, bits: int) -> str:
-    return f"{text}.view(i{bits // 8})"
 
 
 def _meanings() -> dict[str, str]:
@@ -54,15 +48,12 @@ def _meanings() -> dict[str, str]:
         "mov.pred": "{a}.copy()", "mov.b16": "{a}.copy()", "mov.u32": "{a}.copy()", "mov.u64": "{a}.copy()",
         "mov.f32": "{a}.copy()", "mov.f64": "{a}.copy()",
         "add.s32": "{a} + {b}", "sub.s32": "{a} - {b}", "mul.lo.s32": "{a} * {b}", "mad.lo.s32": "{a} * {b} + {c}",
-        "add.s64": "{a} + {b}", "sub.s64": "{a} - {b}", "mul.lo.s64": "{a} * {b}", "neg.s64": "-{a}",
-        "mul.hi.u32": "mul_high({a}, {b})", "mul.wide.u32": "{a}.astype(u8) * {b}.astype(u8)",
-        "mad.wide.u32": "{a}.astype(u8) * {b}.astype(u8) + {c}",
-        "div.u32": "{a} // {b}", "rem.u32": "{a} % {b}",
-        "div.s32": "quotient({a}, {b})", "rem.s32": "remainder({a}, {b})",
-        "min.u32": "least({a}, {b})", "max.u32": "most({a}, {b})",
-        "min.s32": "least({a}.view(i4), {b}.view(i4)).view(u4)", "max.s32": "most({a}.view(i4), {b}.view(i4)).view(u4)",
-        "neg.s32": "-{a}", "abs.s32": "int_magnitude({a})", "not.b32": "~{a}", "not.b64": "~{a}", "not.pred": "~{a}",
+        "add.s64": "{a} + {b}", "sub.s64": "{a} - {b}", "mul.lo.s64": "{a} * {b}",
+        "mul.hi.u32": "mul_high({a}, {b})", "mul.wide.s32": "mul_wide({a}, {b})",
+        "mad.wide.s32": "mul_wide({a}, {b}) + {c}",
+        "not.b32": "~{a}", "not.pred": "~{a}",
         "cvt.rn.f16.f32": "to_half({a})", "cvt.f32.f16": "{a}.view(f2).astype(f4)",
+        "cvt.rn.f16.f64": "to_half({a})", "cvt.f64.f16": "{a}.view(f2).astype(f8)",
         "cvt.f64.f32": "{a}.astype(f8)", "cvt.rn.f32.f64": "{a}.astype(f4)",
         "cvt.u32.u16": "{a}.astype(u4)", "cvt.u16.u32": "{a}.astype(u2)", "cvt.u64.u32": "{a}.astype(u8)",
         "cvt.s64.s32": "{a}.view(i4).astype(i8).view(u8)", "cvt.u32.u64": "{a}.astype(u4)",
@@ -70,11 +61,17 @@ def _meanings() -> dict[str, str]:
     for name, sign in (("and", "&"), ("or", "|"), ("xor", "^")):
         rows |= {f"{name}.{kind}": f"{{a}} {sign} {{b}}" for kind in ("pred", "b32", "b64")}
     for bits in (32, 64):
+        signed, plain = f".view(i{bits // 8})", f".view(u{bits // 8})"
+        for name, numpys in (("min", "least"), ("max", "most")):
+            rows[f"{name}.u{bits}"] = f"{numpys}({{a}}, {{b}})"
+            rows[f"{name}.s{bits}"] = f"{numpys}({{a}}{signed}, {{b}}{signed}){plain}"
+        rows |= {f"div.u{bits}": "{a} // {b}", f"rem.u{bits}": "{a} % {b}"}
+        rows |= {f"div.s{bits}": "quotient({a}, {b})", f"rem.s{bits}": "remainder({a}, {b})"}
         rows[f"shl.b{bits}"] = "shift_left({a}, {b})"
         rows[f"shr.u{bits}"] = "shift_right({a}, {b})"
-        rows[f"shr.s{bits}"] = f"shift_right({_signed('{a}', bits)}, {{b}}).view(u{bits // 8})"
+        rows[f"shr.s{bits}"] = f"shift_right({{a}}{signed}, {{b}}){plain}"
         for kind in ("u", "s"):
-            view = f".view(i{bits // 8})" if kind == "s" else ""
+            view = signed if kind == "s" else ""
             for name in ("eq", "ne", "lt", "le", "gt", "ge"):
                 rows[f"setp.{name}.{kind}{bits}"] = f"{{a}}{view} {_COMPARE[name]} {{b}}{view}"
             for float_, type_ in (("f32", "f4"), ("f64", "f8")):
@@ -91,7 +88,8 @@ def _rounding(kind: str) -> dict[str, str]:
         f"{name}.rn.{kind}": f"{{a}} {sign} {{b}}"
         for name, sign in zip(("add", "sub", "mul", "div"), "+-*/", strict=True)
     }
-    rows |= {f"min.NaN.{kind}": "minimum({a}, {b})", f"max.NaN.{kind}": "maximum({a}, {b})"}
+    rows |= {"min.NaN.f32": "minimum({a}, {b})", "max.NaN.f32": "maximum({a}, {b})"}
+    rows |= {"min.f64": "minimum_number({a}, {b})", "max.f64": "maximum_number({a}, {b})"}
     rows |= {f"sqrt.rn.{kind}": "sqrt({a})", f"neg.{kind}": "-{a}", f"abs.{kind}": "magnitude({a})"}
     rows |= {f"cvt.rni.{kind}.{kind}": "rint({a})", f"cvt.rmi.{kind}.{kind}": "floor({a})"}
     rows |= {
@@ -111,8 +109,9 @@ ROUNDED = frozenset(
         for name in ("add", "sub", "mul", "div", "sqrt")
         for kind in ("f32", "f64")
     }
-    | {f"{name}.{kind}" for name in ("min.NaN", "max.NaN", "neg", "abs") for kind in ("f32", "f64")}
+    | {f"{name}.{kind}" for name in ("neg", "abs") for kind in ("f32", "f64")}
     | {f"cvt.{name}.{kind}.{kind}" for name in ("rni", "rmi") for kind in ("f32", "f64")}
-    | {"fma.rn.f64", "cvt.f32.f16", "cvt.f64.f32", "cvt.rn.f32.f64"}
+    | {"min.NaN.f32", "max.NaN.f32", "min.f64", "max.f64"}
+    | {"fma.rn.f64", "cvt.f32.f16", "cvt.f64.f16", "cvt.f64.f32", "cvt.rn.f32.f64"}
 )
 """Forms whose results are not yet canonical in their NaN."""

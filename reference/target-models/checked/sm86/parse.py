@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from checked.sm86.faults import Malformed
 from checked.sm86.forms import BITS, CLASSES, FORMS, PREFIX, SPECIAL, Form, Slot
 
-VERSION = "7.1"
-TARGETS = ("sm_86", "sm_89")
+VERSIONS = {"sm_86": "7.1", "sm_89": "7.8"}
+"""The version of PTX that a text for each architecture is in: the least that has it."""
 SHARED = "smem"
 """The name of an entry's only shared array."""
 
@@ -45,9 +45,9 @@ class Vector:
 
 @dataclass(frozen=True)
 class Address:
-    """A register plus a number of bytes, or the shared array plus them if `base` is None."""
+    """A register plus a number of bytes."""
 
-    base: Register | None
+    base: Register
     offset: int
 
 
@@ -83,7 +83,7 @@ class Entry:
     line: int
     parameters: tuple[str, ...]
     threads: int = 0
-    registers: int | None = None
+    registers: int = 0
     shared: int = 0
     declared: dict[str, int] = field(default_factory=dict)
     body: list[Instruction] = field(default_factory=list)
@@ -109,7 +109,7 @@ _LABEL = re.compile(r"(L\d+):")
 _INSTRUCTION = re.compile(r"\t(?:@(!?)%p(\d+) )?([a-zA-Z0-9.]+)(?: ([^;]+))?;")
 _REGISTER = re.compile(r"%(p|h|rd|r|fd|f)(\d+)")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)")
-_ADDRESS = re.compile(rf"\[(%rd?\d+|{SHARED})(?:\+(-?\d+))?\]")
+_ADDRESS = re.compile(r"\[(%rd?\d+)(?:\+(-?[1-9]\d*))?\]")
 _OPERANDS = re.compile(r"\{[^{}]*\}|[^,{}]+")
 _LETTER = {prefix: letter for letter, prefix in PREFIX.items()}
 
@@ -152,8 +152,10 @@ class _Lines:
 def parse(text: str) -> Module:
     """The entries of a PTX text. Raises `Malformed` for whatever is outside of the subset."""
     lines = _Lines(text)
-    lines.exactly(f".version {VERSION}")
-    target = lines.take(re.compile(rf"\.target ({'|'.join(TARGETS)})"), "a known .target")[1]
+    version = lines.take(re.compile(r"\.version (7\.[18])"), "`.version 7.1` or `.version 7.8`")[1]
+    target = lines.take(re.compile(rf"\.target ({'|'.join(VERSIONS)})"), "a known .target")[1]
+    if VERSIONS[target] != version:
+        raise Malformed(2, f"{target} is not of .version {version}")
     lines.exactly(".address_size 64")
     entries: dict[str, Entry] = {}
     lines.skip_empty()
@@ -180,8 +182,7 @@ def _entry(lines: _Lines) -> Entry:
     lines.exactly(")")
     entry = Entry(name, line, tuple(parameters))
     entry.threads = int(lines.take(_THREADS, ".reqntid")[1])
-    if bound := lines.maybe(_BOUND):
-        entry.registers = int(bound[1])
+    entry.registers = int(lines.take(_BOUND, ".maxnreg")[1])
     lines.exactly("{")
     _declarations(lines, entry)
     _body(lines, entry)
@@ -242,7 +243,7 @@ def _instruction(lines: _Lines, entry: Entry) -> Instruction:
     if form.name in ("mov.b32", "mov.b64"):
         kinds = [operand.letter for operand in operands if isinstance(operand, Register)]
         if kinds[0] == kinds[1]:
-            raise Malformed(line, f"{form.name} moves bits between registers of two classes")
+            raise Malformed(line, f"{form.name} moves bits from one class of registers to another")
     return Instruction(line, form, operands, guard, found[1] == "!")
 
 
@@ -304,12 +305,8 @@ def _address(word: str, space: str, entry: Entry, line: int) -> Address:
     found = _ADDRESS.fullmatch(word)
     if found is None:
         raise Malformed(line, f"{word} is no address")
-    offset = int(found[2] or 0)
-    if found[1] == SHARED:
-        if space != "shared" or not entry.shared:
-            raise Malformed(line, f"{word} is no address of the {space} space")
-        return Address(None, offset)
-    return Address(_register(found[1], "d" if space == "global" else "r", entry, line), offset)
+    base = _register(found[1], "d" if space == "global" else "r", entry, line)
+    return Address(base, int(found[2] or 0))
 
 
 def _immediate(word: str, letter: str, line: int) -> Immediate:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from checked.sm86.access import Access, column, first_row, rows, stamped
+from checked.sm86.access import Access, column, first_row, rows, some, stamped
 from checked.sm86.faults import FaultKind
 from checked.sm86.lanes import Lanes, Violation
 
@@ -36,7 +36,7 @@ class Shared:
         self.writers: Array = numpy.zeros(self.data.size // granule, numpy.int32)
         self.readers: Array | None = None
         self.floor = 0
-        self._reads: list[tuple[Access, Array, Array, list[int]]] = []
+        self._reads: list[tuple[Access, Array, Array, Array, list[int]]] = []
         self._rows: dict[tuple[str, int], Array] = {}
 
     def next_epoch(self) -> None:
@@ -50,15 +50,15 @@ class Shared:
 
     def load(self, access: Access, address: Array, lanes: Lanes) -> Array:
         """The elements at addresses: one array, or an array of as many rows as the access has elements."""
-        row = self._row(access, address, lanes)
+        row, inner = self._row(access, address, lanes)
         written = self._marks(self.writers, access).take(row, 0)
-        if numpy.count_nonzero(written) != written.size:
-            lane = first_row(written == 0)
+        if some(missing := written == 0):
+            lane = first_row(missing)
             self._refuse(
                 FaultKind.UNINITIALISED_SHARED, "nobody wrote this", access, address, lanes, lane
             )
         recent = written > self.floor
-        if numpy.count_nonzero(recent):
+        if some(recent):
             self._clash(
                 "read after write",
                 recent & (written != column(lanes.mark, written)),
@@ -67,19 +67,19 @@ class Shared:
                 address,
                 lanes,
             )
-        self._reads.append((access, row, lanes.mark, []))
+        self._reads.append((access, row, inner, lanes.mark, []))
         if len(self._reads) > _LONGEST:
             self._settle(None)
         found = self._elements(access).take(row, 0)
         return found if access.lanes == 1 else found.T.copy()
 
     def store(self, access: Access, address: Array, values: Sequence[Array], lanes: Lanes) -> None:
-        row = self._row(access, address, lanes)
+        row, inner = self._row(access, address, lanes)
         marks = self._marks(self.writers, access)
         mine = lanes.mark
         written = marks.take(row, 0)
         recent = written > self.floor
-        if numpy.count_nonzero(recent):
+        if some(recent):
             self._clash(
                 "write after write",
                 recent & (written != column(mine, written)),
@@ -89,7 +89,7 @@ class Shared:
                 lanes,
             )
         if self._reads:
-            self._settle((access, row))
+            self._settle((access, inner))
         if self.readers is not None:
             read = self._marks(self.readers, access).take(row, 0)
             bad = (read > self.floor) & (read != column(mine, read))
@@ -101,15 +101,15 @@ class Shared:
         elements = self._elements(access)
         elements[row] = values[0] if access.lanes == 1 else numpy.stack(values, 1)
 
-    def _row(self, access: Access, address: Array, lanes: Lanes) -> Array:
-        """The row of each lane's access in the batch's bytes. Faults beyond the block's array or off its alignment."""
+    def _row(self, access: Access, address: Array, lanes: Lanes) -> tuple[Array, Array]:
+        """The row of each lane's access in the batch's bytes, and its offset in the block's. Faults beyond the block's array or off its alignment."""
         inner = address + numpy.uint32((access.offset - self.base) & 0xFFFFFFFF)
         beyond = (
             inner > max(self.bytes - access.bytes, -1)
             if self.bytes >= access.bytes
             else inner == inner
         )
-        if numpy.count_nonzero(beyond):
+        if some(beyond):
             self._refuse(
                 FaultKind.OUT_OF_BOUNDS,
                 f"outside of the {self.bytes} shared bytes",
@@ -119,8 +119,8 @@ class Shared:
                 first_row(beyond),
             )
         if access.bytes > 1:
-            odd = inner & numpy.uint32(access.bytes - 1)
-            if numpy.count_nonzero(odd):
+            odd = inner & access.odd
+            if some(odd):
                 lane = first_row(odd != 0)
                 self._refuse(
                     FaultKind.MISALIGNED,
@@ -130,7 +130,7 @@ class Shared:
                     lanes,
                     lane,
                 )
-        return (inner >> numpy.uint32(access.shift)) + lanes.slot * (self.pitch >> access.shift)
+        return (inner >> access.by) + lanes.pitched(self.pitch >> access.shift), inner
 
     def _marks(self, marks: Array, access: Access) -> Array:
         return stamped(marks, access.bytes // self.granule)
@@ -143,12 +143,12 @@ class Shared:
 
     def _settle(self, by: tuple[Access, Array] | None) -> None:
         """Puts remembered reads into the shadow: those that may meet a store, or all of them."""
-        low, high = (0, self.data.size) if by is None else _span(*by)
+        low, high = (0, self.bytes) if by is None else _span(*by)
         kept = []
         for read in self._reads:
-            access, row, mark, span = read
+            access, row, inner, mark, span = read
             if not span:
-                span.extend(_span(access, row))
+                span.extend(_span(access, inner))
             if span[1] <= low or high <= span[0]:
                 kept.append(read)
                 continue
@@ -159,7 +159,7 @@ class Shared:
             mine = column(mark, before)
             marks[row] = mine
             shared = (marks.take(row, 0) != mine) | ((before > self.floor) & (before != mine))
-            if numpy.count_nonzero(shared):
+            if some(shared):
                 flat = shared.nonzero()
                 marks[(row[flat[0]], *flat[1:])] = self.floor + SEVERAL
         self._reads = kept
@@ -167,7 +167,7 @@ class Shared:
     def _clash(
         self, how: str, bad: Array, marks: Array, access: Access, address: Array, lanes: Lanes
     ) -> None:
-        if not numpy.count_nonzero(bad):
+        if not some(bad):
             return
         lane = first_row(bad)
         found = marks[lane] if marks.ndim == 1 else marks[lane][bad[lane]][0]
@@ -191,5 +191,6 @@ class Shared:
         raise Violation(kind, text, lanes, lane, access.line, where)
 
 
-def _span(access: Access, row: Array) -> tuple[int, int]:
-    return int(row.min()) << access.shift, (int(row.max()) + 1) << access.shift
+def _span(access: Access, inner: Array) -> tuple[int, int]:
+    """The first byte of a block that an access reaches, and the first behind it."""
+    return int(inner.min()), int(inner.max()) + access.bytes

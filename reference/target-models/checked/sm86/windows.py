@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from checked.sm86.access import Access, column, first_row, rows, stamped, wide
+from checked.sm86.access import Access, column, first_row, rows, some, stamped, wide
 from checked.sm86.faults import FaultKind
 from checked.sm86.lanes import Lanes, Violation
 from checked.sm86.memory import Memory, Window
@@ -92,15 +92,15 @@ class Global:
     def load(self, access: Access, address: Array, lanes: Lanes) -> Array:
         """The elements at addresses: one array, or an array of as many rows as the access has elements."""
         found: Array = None
-        for view, inner, some in self._views(access, address, lanes, self.readable):
-            row = self._row(view, access, inner, some)
+        for view, inner, part in self._views(access, address, lanes, self.readable):
+            row = self._row(view, access, inner, part)
             if access.space == "nc" and view.overlapped:
                 text = f"a non-coherent load of window {view.window.name}, whose bytes the launch may write"
-                _refuse(FaultKind.FORBIDDEN, text, access, view, inner, some, 0)
+                _refuse(FaultKind.FORBIDDEN, text, access, view, inner, part, 0)
             if not view.whole:
                 known = wide(view.shadow, access.bytes).take(row, 0)
                 unknown = known != numpy.iinfo(known.dtype).max
-                if numpy.count_nonzero(unknown):
+                if some(unknown):
                     _refuse(
                         FaultKind.UNINITIALISED_GLOBAL,
                         f"window {view.window.name} has no value here",
@@ -111,22 +111,22 @@ class Global:
                         first_row(unknown),
                     )
             for other in view.overlapped:
-                self._note(other, view, access, inner, some)
+                self._note(other, view, access, inner, part)
             values = view.elements(access).take(row, 0)
-            if some is lanes:
+            if part is lanes:
                 return values if access.lanes == 1 else values.T.copy()
             if found is None:
                 found = numpy.zeros((lanes.count, *values.shape[1:]), values.dtype)
-            found[_positions(some, lanes)] = values
+            found[_positions(part, lanes)] = values
         return found if access.lanes == 1 else found.T.copy()
 
     def store(self, access: Access, address: Array, values: Sequence[Array], lanes: Lanes) -> None:
         data = values[0] if access.lanes == 1 else numpy.stack(values, 1)
-        for view, inner, some in self._views(access, address, lanes, self.writable):
-            row = self._row(view, access, inner, some)
-            self._mark(view, access, row, inner, some)
-            part = data if some is lanes else data[_positions(some, lanes)]
-            view.elements(access)[row] = part
+        for view, inner, part in self._views(access, address, lanes, self.writable):
+            row = self._row(view, access, inner, part)
+            self._mark(view, access, row, inner, part)
+            mine = data if part is lanes else data[_positions(part, lanes)]
+            view.elements(access)[row] = mine
             known = wide(view.shadow, access.bytes)
             known[row] = numpy.iinfo(known.dtype).max
 
@@ -168,7 +168,7 @@ class Global:
                 at = numpy.flatnonzero(here)
                 found.append((view, inner.take(at), lanes.part(at)))
                 left &= ~here
-        if numpy.count_nonzero(left):
+        if some(left):
             lane = first_row(left)
             where = (int(address[lane]) + access.offset) & (2**64 - 1)
             self._outside(access, where, lanes, lane)
@@ -197,8 +197,8 @@ class Global:
 
     def _row(self, view: View, access: Access, inner: Array, lanes: Lanes) -> Array:
         if access.bytes > 1:
-            odd = inner & numpy.uint64(access.bytes - 1)
-            if numpy.count_nonzero(odd):
+            odd = inner & access.odd
+            if some(odd):
                 _refuse(
                     FaultKind.MISALIGNED,
                     f"not a multiple of {access.bytes}",
@@ -208,7 +208,7 @@ class Global:
                     lanes,
                     first_row(odd != 0),
                 )
-        return (inner >> numpy.uint64(access.shift)).view(numpy.int64)
+        return (inner >> access.by).view(numpy.int64)
 
     def _mark(self, view: View, access: Access, row: Array, inner: Array, lanes: Lanes) -> None:
         """Notes who writes, and refuses bytes that another thread has touched."""
@@ -221,7 +221,7 @@ class Global:
         marks[row] = mine
         after = marks.take(row, 0)
         lost = after != mine
-        if numpy.count_nonzero(lost):
+        if some(lost):
             _clash("two threads write", lost, after, access, view, inner, lanes)
         if view.readers is not None:
             read = view.marks(view.readers, access).take(row, 0)
@@ -241,7 +241,7 @@ class Global:
             mine = lanes.stamp.take(here)
             wrote = view.writers.take(at)
             bad = (wrote != 0) & (wrote != mine)
-            if numpy.count_nonzero(bad):
+            if some(bad):
                 _clash(
                     "a thread reads what was written",
                     bad,
@@ -257,8 +257,8 @@ class Global:
             view.readers[at[several]] = SEVERAL
 
 
-def _positions(some: Lanes, lanes: Lanes) -> Array:
-    return some.at if lanes.at is None else numpy.searchsorted(lanes.at, some.at)
+def _positions(part: Lanes, lanes: Lanes) -> Array:
+    return part.at if lanes.at is None else numpy.searchsorted(lanes.at, part.at)
 
 
 def _overlap(one: View, other: View) -> bool:
@@ -269,7 +269,7 @@ def _overlap(one: View, other: View) -> bool:
 def _clash(
     how: str, bad: Array, marks: Array, access: Access, view: View, inner: Array, lanes: Lanes
 ) -> None:
-    if not numpy.count_nonzero(bad):
+    if not some(bad):
         return
     lane = first_row(bad)
     found = int(marks[lane] if marks.ndim == 1 else marks[lane][bad[lane]][0])
