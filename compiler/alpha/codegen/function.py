@@ -98,6 +98,8 @@ class Function:
         self._open("end")
 
     def _kernel(self, kernel: Kernel) -> None:
+        if kernel.grid is not None:
+            raise ValueError(f"`{kernel.symbol}` is for a device")
         for number, buffer in enumerate(kernel.buffers):
             if buffer.offset is None:
                 raise ValueError(f"`{buffer.name}` has no place in the arena")
@@ -170,7 +172,7 @@ class Function:
                 case If():
                     self._if(statement)
                 case SharedLoad() | SharedStore() | Barrier() | Shuffle():
-                    raise ValueError(f"`{self.kernel.symbol}` is for a device")
+                    raise AssertionError("the verifier refuses it without a grid")
                 case _:
                     assert_never(statement)
 

@@ -1,0 +1,169 @@
+"""The lane of devices has a template for everything, its kernels obey the law, and their grids fit what they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from alpha.base.dtype import Dtype, TensorType
+from alpha.base.record import replace
+from alpha.codegen.llvm import kernels_ir
+from alpha.graph.builder import Builder
+from alpha.graph.node import Graph
+from alpha.graph.passes import optimise
+from alpha.kernel.device import DEVICE
+from alpha.kernel.direct import TEMPLATES
+from alpha.kernel.errors import KernelFault
+from alpha.kernel.lower import lower
+from alpha.kernel.node import QUAD, If, Kernel, Load, Loop, Statement, Store
+from alpha.kernel.text import to_text
+from alpha.kernel.verify import verify
+from alpha.targets import HOSTS
+from laws.graphs import OPERATIONS
+from laws.loop_graphs import loop_graphs
+from laws.wide_graphs import wide
+from packages import open_package
+
+MANY = settings(deadline=None, suppress_health_check=list(HealthCheck))
+SYSTEMS = ("Digits.Run", "Coppelius.Run", "Olimpia.Run")
+
+
+def kernels(graph: Graph) -> tuple[Kernel, ...]:
+    """They are verified as they are made."""
+    return lower(optimise(graph), DEVICE).kernels
+
+
+def one(operation: str, *types: TensorType, **attributes: Any) -> Kernel:
+    """The kernel of one operation on inputs a, b, c ..."""
+    builder = Builder()
+    inputs = [builder.input(name, type_) for name, type_ in zip("abc", types, strict=False)]
+    (kernel,) = kernels(
+        builder.graph("one", [("y", builder.apply(operation, inputs, **attributes))])
+    )
+    return kernel
+
+
+def statements(block: tuple[Statement, ...]) -> Iterator[Statement]:
+    for statement in block:
+        yield statement
+        if isinstance(statement, If | Loop):
+            yield from statements(statement.body)
+
+
+def lanes(kernel: Kernel) -> tuple[set[int], set[int]]:
+    """How many elements its loads and its stores move at once."""
+    found = list(statements(kernel.body))
+    return (
+        {item.result.type.lanes for item in found if isinstance(item, Load)},
+        {item.value.type.lanes for item in found if isinstance(item, Store)},
+    )
+
+
+def launched(kernel: Kernel) -> tuple[int, int]:
+    assert kernel.grid is not None
+    return kernel.grid.blocks, kernel.grid.threads
+
+
+def test_every_operation_of_hosts_has_a_template() -> None:
+    assert set(DEVICE.templates) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@settings(MANY, max_examples=6)
+@given(data=st.data(), dtype=st.sampled_from([Dtype.F32, Dtype.BF16, Dtype.F16]))
+def test_every_operation_obeys_the_law(operation: str, data: st.DataObject, dtype: Dtype) -> None:
+    for kernel in kernels(data.draw(wide(operation, dtype))):
+        assert kernel.grid is not None and not kernel.parallel
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@settings(MANY, max_examples=4)
+@given(data=st.data())
+def test_a_smaller_result_is_refused(operation: str, data: st.DataObject) -> None:
+    """The last thread that has something to do makes the last element."""
+    for kernel in kernels(data.draw(wide(operation, Dtype.F32))):
+        (target,) = kernel.written
+        buffers = list(kernel.buffers)
+        buffers[target] = replace(buffers[target], count=buffers[target].count - 1)
+        with pytest.raises(KernelFault, match="inside"):
+            verify(replace(kernel, buffers=tuple(buffers)))
+
+
+@settings(MANY, max_examples=40)
+@given(graph=loop_graphs())
+def test_loops_obey_the_law(graph: Graph) -> None:
+    kernels(graph)
+
+
+@pytest.mark.parametrize("module", SYSTEMS)
+def test_every_kernel_of_a_system_obeys_the_law(module: str) -> None:
+    evaluator, diagnostics = open_package(None, module)
+    system = evaluator.system(f"{module}.baseline")
+    assert not diagnostics.items
+    for graph in system.graphs:
+        for kernel in kernels(graph):
+            assert kernel.grid is not None
+
+
+@pytest.mark.parametrize(
+    ("count", "grid"),
+    [
+        (1, (1, 32)),
+        (33, (1, 64)),
+        (256, (1, 256)),
+        (257, (2, 256)),
+        (1_000_003, (3_907, 256)),
+    ],
+)
+def test_a_launch_has_a_thread_for_each_element_in_whole_warps(
+    count: int, grid: tuple[int, int]
+) -> None:
+    assert launched(one("not", TensorType(Dtype.BOOL, (count,)))) == grid
+
+
+@pytest.mark.parametrize("dtype", [Dtype.F32, Dtype.I32, Dtype.U32], ids=str)
+def test_arithmetic_moves_16_bytes_at_once(dtype: Dtype) -> None:
+    type_ = TensorType(dtype, (8, 100))
+    kernel = one("add", type_, type_)
+    assert lanes(kernel) == ({QUAD}, {QUAD})
+    assert launched(kernel) == (1, 224)
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [TensorType(Dtype.F32, (17, 47)), TensorType(Dtype.F64, (800,)), TensorType(Dtype.U8, (800,))],
+    ids=str,
+)
+def test_arithmetic_moves_single_elements_where_16_bytes_are_not_four_of_them(
+    type_: TensorType,
+) -> None:
+    assert lanes(one("maximum", type_, type_)) == ({1}, {1})
+
+
+def test_a_kernel_for_a_device_is_not_emitted_for_a_host() -> None:
+    kernel = one("neg", TensorType(Dtype.F32, (5,)))
+    placed = tuple(replace(buffer, offset=0) for buffer in kernel.buffers)
+    with pytest.raises(ValueError, match="is for a device"):
+        kernels_ir([replace(kernel, buffers=placed)], HOSTS[0])
+
+
+def test_what_runs_can_be_read() -> None:
+    kernel = one("relu", TensorType(Dtype.F32, (6, 100)))
+    assert to_text(kernel) == (
+        "kernel one.0.relu  operation relu  work 600\n"
+        "  buffer 0 `a` : f32[600] aligned\n"
+        "  buffer 1 `relu.1` : f32[600] written\n"
+        "  grid 1 blocks %0, 160 threads %1  registers 40\n"
+        "  %2 : bool = less %1, 150\n"
+        "  if %2\n"
+        "    %3 : i64 = mul %1, 4\n"
+        "    %4 : f32x4 = load 0[%3]\n"
+        "    %5 : boolx4 = lessEqual %4, 0x0.0p+0\n"
+        "    %6 : f32x4 = select %5, 0x0.0p+0, %4\n"
+        "    %7 : i64 = mul %1, 4\n"
+        "    store 1[%7] = %6\n"
+    )
