@@ -62,7 +62,6 @@ WITHOUT_A_TRIGGER = {
     ),
     "A0303": "evidence from a checked model is not built",
     "A0306": "every host that is built yields a program",
-    "T0404": "every operation has a lowering for every host",
     "R0508": "no device is built for",
 }
 """Codes of the specification that nothing can be written for today."""

@@ -12,7 +12,7 @@ from alpha.diagnostics.render import render_all
 from spec.pages import Section, blessed, check_modules, fits, run_all_tests, run_section, sections
 
 HERE = Path(__file__).parent
-SLOW = {"admission", "build-refused", "check", "loops", "prove", "run", "test", "view"}
+SLOW = {"admission", "build-refused", "check", "loops", "prove", "run", "nvidia", "test", "view"}
 """Pages that build, or run many commands."""
 PAGES = [
     pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else [])

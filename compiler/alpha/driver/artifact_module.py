@@ -47,7 +47,7 @@ def module_source(statement: Statement) -> str:
             f"module {statement.module}",
         ],
         [
-            "import Alpha.Admission (Abi, AtLeast, Demand, Exactly, Feature, Resource, demand)",
+            f"import Alpha.Admission ({', '.join(_admission_names(statement.demands))})",
             *(f"import {module} ({name})" for module, name in statement.imports),
         ],
         ["target : Text", f"target = {_text(statement.target)}"],
@@ -69,6 +69,12 @@ def module_source(statement: Statement) -> str:
     ]
     text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
     return format_module(parse_module(Source(f"{statement.module}.alpha", text)))
+
+
+def _admission_names(demands: Sequence[Demand]) -> list[str]:
+    """What the module needs of admission: the kinds and bounds of its demands, types before functions."""
+    used = {name for demand in demands for name in (demand.kind, demand.bound)}
+    return [*sorted({"Demand", *used}), *(["demand"] if demands else [])]
 
 
 def _demand(demand: Demand) -> str:

@@ -1,4 +1,4 @@
-"""The code of a device's plan as text: one entry for all kernels that differ in their buffers alone."""
+"""The code of a device's plan: one entry for all kernels that differ in their buffers alone."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from alpha.kernel.node import Kernel
 from alpha.plan.entries import distinct
 from alpha.plan.plan import Plan
-from alpha.targets.nvidia.emit import emit_module
-from alpha.targets.nvidia.text import to_text
+from alpha.targets.code import code_text
 
 
-def ptx_text(plan: Plan, kernels: Sequence[Kernel]) -> str:
-    """The PTX module of a plan, ending with a newline. `kernels` are those of all its regions, in their order."""
+def plan_code(plan: Plan, kernels: Sequence[Kernel]) -> str:
+    """The text of its one module. `kernels` are those of all regions, in their order."""
     assert plan.device is not None
     names = [
         region.dispatch.entry
@@ -20,4 +19,4 @@ def ptx_text(plan: Plan, kernels: Sequence[Kernel]) -> str:
         for region in program.regions
         if region.dispatch is not None
     ]
-    return to_text(emit_module(distinct(kernels, names), plan.device.name))
+    return code_text(plan.device, distinct(kernels, names))

@@ -80,9 +80,9 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
     """The bytes of the output that the request names. Only what was admitted is emitted."""
     admitted.require(work.plan.demands)
     if work.on_device:
-        from alpha.driver.device_code import ptx_text  # other builds need no emitter of PTX
+        from alpha.driver.device_code import plan_code  # other builds need no emitter of it
 
-        return ptx_text(work.plan, work.kernels).encode()
+        return plan_code(work.plan, work.kernels).encode()
     host = work.host
     if work.request.emit not in ("exe", "shared"):
         ir = plan_ir(work.plan, work.kernels, host)

@@ -62,9 +62,10 @@ class Build:
 
     @property
     def lane(self) -> str:
-        """`direct` or `scheduled`. A target without the scheduled lane is built through the direct one."""
-        scheduled = isinstance(self.target, HostTarget) and self.target.scheduled
-        return "scheduled" if scheduled and not self.request.direct else "direct"
+        """`direct` or `scheduled`, of a card `device`. A host without the scheduled lane takes the direct one."""
+        if not isinstance(self.target, HostTarget):
+            return "device"
+        return "scheduled" if self.target.scheduled and not self.request.direct else "direct"
 
     @property
     def subject(self) -> Subject:

@@ -75,9 +75,9 @@ def stage_text(
             code = plan_ir(work.plan, work.kernels, work.host)
             text = session.workers.first.assembly(code, work.host)
         case "ptx":
-            from alpha.driver.device_code import ptx_text
+            from alpha.driver.device_code import plan_code
 
-            text = ptx_text(work.plan, work.kernels)
+            text = plan_code(work.plan, work.kernels)
         case _:
             raise ValueError(stage)
     return text if text.endswith("\n") else text + "\n"
