@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import assert_never
 
 from alpha.codegen.debug import DebugInfo
@@ -42,7 +43,10 @@ from alpha.kernel.node import (
 
 
 class Function:
-    """The text of one kernel, or of several that are launched together."""
+    """The text of one kernel, or of several that are launched together.
+
+    `shared` has the functions that do the work of kernels, by the symbol of the kernel; others stand in the text.
+    """
 
     def __init__(
         self,
@@ -50,8 +54,10 @@ class Function:
         kernels: Sequence[Kernel],
         declarations: dict[str, None],
         debug: DebugInfo,
+        shared: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.symbol = symbol
+        self.shared = shared
         self.kernels = kernels
         self.kernel = kernels[0]
         self.declarations = declarations
@@ -72,13 +78,21 @@ class Function:
         else:
             arguments = "i64 %first, i64 %stop"
             self._each()
+        attachment = f" !dbg !{self.scope}" if self.scope is not None else ""
+        return self._defined(f"ptr %arena, {arguments}", attachment)
+
+    def shared_text(self) -> str:
+        """The kernel as a function of the addresses of its buffers."""
+        self.location = ""
+        self._block(self.kernel.body)
+        buffers = range(len(self.kernel.buffers))
+        return self._defined(", ".join(f"ptr {self._buffer(number)}" for number in buffers), "")
+
+    def _defined(self, parameters: str, attachment: str) -> str:
         self._line("ret void")
         body = "\n".join(self.lines)
-        attachment = f" !dbg !{self.scope}" if self.scope is not None else ""
-        return (
-            f'define hidden void @"{self.symbol}"(ptr %arena, {arguments})'
-            f" #0{attachment} {{\nentry:\n{body}\n}}\n"
-        )
+        head = f'define hidden void @"{self.symbol}"({parameters}) #0{attachment}'
+        return f"{head} {{\nentry:\n{body}\n}}\n"
 
     def _each(self) -> None:
         """Enters at kernel number `first` and leaves before number `stop`."""
@@ -108,7 +122,12 @@ class Function:
             for row in buffer.rows:
                 base = self._moved(base, row, buffer.scalar.size)
             self._line(f"{name} = getelementptr i8, ptr {base}, i64 {buffer.offset}")
-        self._block(kernel.body)
+        function = self.shared.get(kernel.symbol)
+        if function is None:
+            self._block(kernel.body)
+            return
+        names = [self._buffer(number) for number in range(len(kernel.buffers))]
+        self._line(f'call void @"{function}"({", ".join(f"ptr {name}" for name in names)})')
 
     def _moved(self, base: str, row: Row, size: int) -> str:
         """An address as many rows further on as the index of the loop says."""
