@@ -146,7 +146,7 @@ def _made(cls: type[Any], frozen: bool, kw_only: bool, eq: bool, weakref: bool) 
             "__match_args__": tuple(
                 name for name, field in fields.items() if field.init and not field.kw_only
             ),
-            "__getstate__": _state,
+            "__getstate__": _state([*fields]),
             "__setstate__": _restore,
         },
     )
@@ -288,10 +288,14 @@ def _no_delete(self: Any, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _state(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in self.__dataclass_fields__]
+def _state(names: list[str]) -> Callable[[Any], Any]:
+    """What a record is pickled as: the tuple of its fields."""
+    values = _values(names)
+    if len(names) == 1:
+        return lambda record: (values(record),)
+    return lambda record: values(record)
 
 
-def _restore(self: Any, state: list[Any]) -> None:
+def _restore(self: Any, state: tuple[Any, ...]) -> None:
     for name, value in zip(self.__dataclass_fields__, state, strict=True):
         _set(self, name, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from alpha.base.dtype import Dtype
 from alpha.base.span import Span
@@ -18,11 +19,14 @@ from alpha.core.substitute import variables
 from alpha.core.term import Term
 from alpha.core.types import (
     Element,
+    Function,
     Index,
     Kind,
     Named,
     Scheme,
+    Shape,
     Tensor,
+    TupleType,
     Type,
     TypeArgument,
     TypeVar,
@@ -110,6 +114,38 @@ def finish(cx: Context, found: Term) -> Term | None:
 # ---- replacing unknowns ----------------------------------------------------------------------------------------------
 
 
+def _has_unknown(item: Any) -> bool:
+    """Whether a type has a variable that is not the user's own."""
+    waiting: list[Any] = [item]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is Tensor:
+            waiting += (item.element, item.shape)
+        elif kind is Shape:
+            lead = item.lead
+            if lead is not None and lead[0] in "?!":
+                return True
+            waiting += item.axes
+        elif kind is Dim:
+            for monomial, _ in item.terms:
+                for name in monomial:
+                    if name[0] in "?!":
+                        return True
+        elif kind is TypeVar:
+            if item.name[0] in "?!":
+                return True
+        elif kind is Function:
+            waiting += (item.parameter, item.result)
+        elif kind is Named:
+            waiting += item.arguments
+        elif kind is TupleType:
+            waiting += item.items
+        elif kind is Index:
+            waiting.append(item.size)
+    return False
+
+
 class Finisher:
     """Replaces unknowns in the terms of one definition. Each type is looked at once."""
 
@@ -132,6 +168,8 @@ class Finisher:
 
     def _defaulted(self, known: TypeArgument) -> bool:
         """Whether some unknown was left, and now has a value that cannot matter."""
+        if not _has_unknown(known):
+            return False
         found = False
         for name, _ in variables(known):
             if name[0] == "?":

@@ -3,37 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
 
 from alpha.base.digest import sha256_text
-from alpha.base.record import fields, record
+from alpha.base.record import record
 from alpha.base.span import Span
 from alpha.check import module_errors as errors
+from alpha.check.references import parts
 from alpha.diagnostics.diagnostic import Diagnostic, Fix
 from alpha.syntax import tree
 
 
+@record
+class Face:
+    """What the imports of others see of a module. `declared` are the names of its top level with their places, `types`
+    its types: whether it is a record, its name, and its fields or constructors."""
+
+    name: str
+    exposed: frozenset[str]
+    declared: Mapping[str, Span | None]
+    types: tuple[tuple[bool, str, tuple[str, ...]], ...]
+
+    @staticmethod
+    def of(module: tree.Module) -> Face:
+        return Face(
+            module.name, exposed_names(module), declared_names(module), tuple(_types(module))
+        )
+
+    @property
+    def digest(self) -> str:
+        """Equal for modules that are the same to those that import them."""
+        types = [list(type_) for type_ in self.types]
+        return sha256_text(repr([sorted(self.exposed), sorted(self.declared), types]))
+
+
+def _types(module: tree.Module) -> Iterator[tuple[bool, str, tuple[str, ...]]]:
+    for item in module.items:
+        if isinstance(item, tree.TypeDecl):
+            body = item.body
+            named = body.fields if isinstance(body, tree.TRecord) else body
+            inside = tuple([each.name.text for each in named])
+            yield isinstance(body, tree.TRecord), item.name.text, inside
+
+
 def check_imports(modules: Mapping[str, tree.Module], own: Set[str]) -> Iterator[Diagnostic]:
     """E0109 in all modules; W0001 in those that are the user's `own`."""
+    faces = {name: Face.of(module) for name, module in modules.items()}
     for module in modules.values():
-        yield from check_imports_of(module, modules, module.name in own)
+        yield from check_imports_of(module, faces, module.name in own)
 
 
 def check_imports_of(
-    module: tree.Module, modules: Mapping[str, tree.Module], own: bool
+    module: tree.Module, faces: Mapping[str, Face], own: bool
 ) -> Iterator[Diagnostic]:
-    """The same of one module. `modules` has at least those that it imports; all that counts of them is their `face`."""
+    """The same of one module. `faces` has at least the modules that it imports."""
     used = _used(module) if own else None
     for item in module.items:
         if not isinstance(item, tree.Import):
             continue
-        imported = modules.get(".".join(part.text for part in item.path))
+        imported = faces.get(".".join(part.text for part in item.path))
         if imported is None:
             continue  # its own fault is reported
-        exposed = exposed_names(imported)
+        exposed = imported.exposed
         unused: list[tree.Name] = []
         for name in item.names:
             if name.text not in exposed:
-                hidden = declared_names(imported).get(name.text)
+                hidden = imported.declared.get(name.text)
                 yield errors.not_exposed(name.span, name.text, imported.name, exposed, hidden)
             elif used is not None and not _is_used(imported, name.text, used):
                 unused.append(name)
@@ -42,17 +77,6 @@ def check_imports_of(
         for name in unused:
             fix = _removal(item, name, unused)
             yield errors.unused_import(name.span, name.text, imported.name, fix)
-
-
-def face(module: tree.Module) -> str:
-    """The digest of what `check_imports` sees of a module that others import."""
-    parts = [sorted(exposed_names(module)), sorted(declared_names(module))]
-    for item in module.items:
-        if isinstance(item, tree.TypeDecl):
-            body = item.body
-            named = body.fields if isinstance(body, tree.TRecord) else body
-            parts.append([type(body).__name__, item.name.text, *(each.name.text for each in named)])
-    return sha256_text(repr(parts))
 
 
 def _removal(item: tree.Import, name: tree.Name, unused: Sequence[tree.Name]) -> Fix:
@@ -97,35 +121,29 @@ def declared_names(module: tree.Module) -> dict[str, Span]:
 
 def exposed_names(module: tree.Module) -> frozenset[str]:
     """What a module lets others import: all, or what `exposing` names; a type brings its constructors."""
+    declared = declared_names(module)
     if module.exposing is None:
-        return frozenset(declared_names(module))
-    listed = {name.text for name in module.exposing} & set(declared_names(module))
-    return frozenset(name for text in listed for name in _with_constructors(module, text))
+        return frozenset(declared)
+    listed = {name.text for name in module.exposing} & set(declared)
+    constructors = {part for type_ in _types(module) for part in _constructors(type_, listed)}
+    return frozenset(listed | constructors)
 
 
-def _with_constructors(module: tree.Module, name: str) -> set[str]:
-    names = {name}
-    for item in module.items:
-        if (
-            isinstance(item, tree.TypeDecl)
-            and item.name.text == name
-            and not isinstance(item.body, tree.TRecord)
-        ):
-            names |= {variant.name.text for variant in item.body}
-    return names
+def _constructors(type_: tuple[bool, str, tuple[str, ...]], names: Set[str]) -> tuple[str, ...]:
+    """The constructors of a type, if it is one of `names` and no record."""
+    is_record, name, inside = type_
+    return inside if name in names and not is_record else ()
 
 
-def _is_used(module: tree.Module, name: str, used: _Used) -> bool:
+def _is_used(face: Face, name: str, used: _Used) -> bool:
     """Whether the import of `name` is used: by itself, by a constructor, or by a field of the record that it is."""
-    if used.names & _with_constructors(module, name):
+    if name in used.names:
         return True
-    for item in module.items:
-        if (
-            isinstance(item, tree.TypeDecl)
-            and item.name.text == name
-            and isinstance(item.body, tree.TRecord)
-        ):
-            return bool(used.fields & {field.name.text for field in item.body.fields})
+    if any(used.names.intersection(_constructors(type_, {name})) for type_ in face.types):
+        return True
+    for is_record, each, inside in face.types:
+        if is_record and each == name:
+            return bool(used.fields.intersection(inside))
     return False
 
 
@@ -138,27 +156,28 @@ class _Used:
 
 
 def _used(module: tree.Module) -> _Used:
-    used = _Used(set(), set())
-    waiting: list[object] = [item for item in module.items if not isinstance(item, tree.Import)]
+    names, chosen = set[str](), set[str]()
+    waiting: list[Any] = [item for item in module.items if not isinstance(item, tree.Import)]
     while waiting:
         node = waiting.pop()
-        match node:
-            case tuple():
-                waiting.extend(node)
-            case tree.Name(text):
-                used.names.add(text)
-            case tree.Var(name) | tree.Con(name) | tree.TVar(name) | tree.DimVar(name):
-                used.names.add(name)
-            case tree.Accessor(field):
-                used.fields.add(field)
-            case tree.Select(value, selected):
-                used.fields.add(selected.text)
-                waiting.append(value)
-            case tree.Field(named, value):
-                used.fields.add(named.text)
-                waiting.append(value)
-            case tree.Node():
-                waiting.extend(getattr(node, part.name) for part in fields(node))
-            case _:
-                pass
-    return used
+        kind = type(node)
+        if kind is tuple:
+            waiting.extend(node)
+        elif kind in _NAMED:
+            names.add(node.name)
+        elif kind is tree.Name:
+            names.add(node.text)
+        elif kind is tree.Accessor:
+            chosen.add(node.field)
+        elif kind is tree.Select:
+            chosen.add(node.field.text)
+            waiting.append(node.value)
+        elif kind is tree.Field:
+            chosen.add(node.name.text)
+            waiting.append(node.value)
+        elif isinstance(node, tree.Node):
+            waiting.extend([getattr(node, part) for part in parts(kind)])
+    return _Used(names, chosen)
+
+
+_NAMED = frozenset({tree.Var, tree.Con, tree.TVar, tree.DimVar})

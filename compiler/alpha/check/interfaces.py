@@ -11,6 +11,8 @@ import io
 import pickle
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from alpha.base.digest import sha256
@@ -52,26 +54,46 @@ Bytes = tuple[bytes, bytes]
 
 
 class _Pickler(pickle.Pickler):
+    """Leaves places out of a pickle, each of its places once."""
+
     def __init__(self, file: io.BytesIO, source: Source | None) -> None:
         super().__init__(file, protocol=5)
-        self.dotted: set[str] = set()
         self.places = array("i")
         self.faulty = False
         self._source = source
+        self.dispatch_table = {Span: self._span, Reported: self._reported}
 
-    def persistent_id(self, value: object) -> object:
-        kind = type(value)
-        if kind is str:
-            if "." in value:  # type: ignore[operator]
-                self.dotted.add(value)  # type: ignore[arg-type]
-        elif kind is Span:
-            own = value.source is self._source  # type: ignore[attr-defined]
-            self.places.extend((value.start, value.end) if own else (-1, -1))  # type: ignore[attr-defined]
-            return 0
-        elif kind is Reported:
-            self.faulty = True
-            return 1
-        return None
+    def _span(self, span: Span) -> tuple[Callable[[], Span], tuple[()]]:
+        own = span.source is self._source
+        self.places.extend((span.start, span.end) if own else (-1, -1))
+        return _place, ()
+
+    def _reported(self, reported: Reported) -> tuple[Callable[[], Span], tuple[()]]:
+        self.faulty = True
+        return _place, ()
+
+
+def _place() -> Span:
+    """What a place is read as; an unpickler puts the next of its places instead."""
+    return _NOWHERE
+
+
+def _dotted(data: bytes) -> set[str]:
+    """The dotted texts of a pickle, and perhaps others that its bytes look like.
+
+    Each text is there once, behind a byte for its kind and its length. That is faster than to be asked about everything
+    that is pickled.
+    """
+    found = set()
+    for kind, width in ((b"\x8c", 1), (b"X", 4)):
+        at = data.find(kind)
+        while at >= 0:
+            start = at + 1 + width
+            text = data[start : start + int.from_bytes(data[at + 1 : start], "little")]
+            if b"." in text:
+                found.add(text.decode("utf-8", "replace"))
+            at = data.find(kind, at + 1)
+    return found
 
 
 class _Unpickler(pickle.Unpickler):
@@ -82,12 +104,14 @@ class _Unpickler(pickle.Unpickler):
         self._places = iter(array("i", places))
         self._source = source
 
-    def persistent_load(self, pid: object) -> object:
+    def _next_place(self) -> Span:
         start = next(self._places)
         end = next(self._places)
         return Span(self._source, start, end) if start >= 0 else _NOWHERE
 
     def find_class(self, module: str, name: str) -> object:
+        if (module, name) == (__name__, "_place"):
+            return self._next_place
         if module.startswith("alpha.") or (module, name) in _PLAIN:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name}")
@@ -103,11 +127,12 @@ _PLAIN = {
 }
 
 
-def _dump(value: object, source: Source | None = None) -> tuple[Bytes, _Pickler]:
+def _dump(value: object, source: Source | None = None) -> tuple[Bytes, bool]:
+    """The bytes of a value, and whether something in it is at fault."""
     file = io.BytesIO()
     pickler = _Pickler(file, source)
     pickler.dump(value)
-    return (file.getvalue(), pickler.places.tobytes()), pickler
+    return (file.getvalue(), pickler.places.tobytes()), pickler.faulty
 
 
 def _load(data: Bytes, source: Source = ELSEWHERE) -> Any:
@@ -130,11 +155,19 @@ def unpack(payload: bytes) -> tuple[Stored, int | None]:
 Owned = Mapping[str, Sequence[tuple[str, str]]]
 
 
-def owned(registry: Registry) -> Owned:
-    """The symbols of the tables of a registry, each with its table, by the module that declares them."""
+def sizes(registry: Registry) -> Mapping[str, int]:
+    """How much the tables of a registry hold, for `owned`."""
+    return {table: len(getattr(registry, table)) for table in _TABLES}
+
+
+def owned(registry: Registry, since: Mapping[str, int] = MappingProxyType({})) -> Owned:
+    """The symbols of the tables of a registry, each with its table, by the module that declares them.
+
+    `since` are the sizes of the tables before something was declared: then what was there is left out.
+    """
     found: dict[str, list[tuple[str, str]]] = {}
     for table in (*_TABLES, "opaque"):
-        for symbol in list(getattr(registry, table)):
+        for symbol in list(islice(getattr(registry, table), since.get(table, 0), None)):
             module = symbol.rpartition(".")[0]
             while module and not dict.__contains__(registry.modules, module):
                 module = module.rpartition(".")[0]
@@ -154,7 +187,7 @@ def store(
             opaque.append(symbol)
         else:
             tables[table][symbol] = getattr(registry, table)[symbol]
-    interface, seen = _dump(
+    interface, faulty = _dump(
         {
             "own": sorted(scope.own),
             "exported": None if scope.exported is None else sorted(scope.exported),
@@ -168,19 +201,19 @@ def store(
     )
     declarations, references, evaluated = [], {}, []
     for group, declared in _declared(core) if core is not None else ():
-        data, pickler = _dump(declared, source)
+        data, _ = _dump(declared, source)
         declarations.append((group, data))
         symbol = getattr(declared, "symbol", None) or declared.name
-        references[symbol] = frozenset(pickler.dotted)
+        references[symbol] = frozenset(_dotted(data[0]))
         if _stands_alone(group, declared):
             evaluated.append(symbol)
     return Stored(
         interface,
         tuple(declarations),
-        frozenset(seen.dotted),
+        frozenset(_dotted(interface[0])),
         references,
         tuple(evaluated),
-        seen.faulty,
+        faulty,
         _types(name, tables, opaque),
     )
 
@@ -198,8 +231,8 @@ def _types(
         parts.setdefault(symbol[start:].partition(".")[0], []).append(symbol)
     found = {}
     for name, part in parts.items():
-        (data, _), pickler = _dump(part)
-        found[name] = sha256(data), frozenset(pickler.dotted)
+        (data, _), _ = _dump(part)
+        found[name] = sha256(data), frozenset(_dotted(data))
     return found
 
 

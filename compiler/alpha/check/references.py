@@ -9,12 +9,15 @@ from alpha.base.span import Span
 from alpha.syntax import tree
 
 _PARTS: dict[type, tuple[str, ...]] = {}
+_NO_NODES = frozenset({"str", "int", "int | None", "bool", "Fraction", "Span", "tuple[str, ...]"})
+"""The types of fields that hold no nodes."""
 
 
-def _parts(kind: type) -> tuple[str, ...]:
+def parts(kind: type) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold nodes."""
     found = _PARTS.get(kind)
     if found is None:
-        found = tuple(f.name for f in fields(kind) if f.name not in ("span", "place", "docs"))
+        found = tuple(f.name for f in fields(kind) if str(f.type) not in _NO_NODES)
         _PARTS[kind] = found
     return found
 
@@ -24,13 +27,14 @@ def nodes(root: tree.Node) -> Iterator[tree.Node]:
     pending: list[object] = [root]
     while pending:
         item = pending.pop()
-        if isinstance(item, tuple):
-            pending.extend(item)
+        kind = type(item)
+        if kind is tuple:
+            pending.extend(item)  # type: ignore[arg-type]
         elif isinstance(item, tree.Node):
             yield item
-            for name in _parts(type(item)):
+            for name in parts(kind):
                 value = getattr(item, name)
-                if isinstance(value, tree.Node | tuple):
+                if value:
                     pending.append(value)
 
 
@@ -38,8 +42,9 @@ def mentioned(root: tree.Node) -> dict[str, Span]:
     """Value names that stand as expressions, with one place of each."""
     found: dict[str, Span] = {}
     for node in nodes(root):
-        if isinstance(node, tree.Var):
-            found.setdefault(node.name, node.span)
+        kind = type(node)
+        if kind is tree.Var:
+            found.setdefault(node.name, node.span)  # type: ignore[attr-defined]
         elif isinstance(node, tree.RecordExpr) and node.base is not None:
             found.setdefault(node.base.text, node.base.span)
         elif isinstance(node, tree.Access):

@@ -165,6 +165,8 @@ class Solver:
     def known_shape(self, shape: Shape) -> Shape:
         axes = tuple([self.known_dim(axis) for axis in shape.axes])
         lead = shape.lead
+        if lead is None or lead not in self.shapes:
+            return Shape(axes, lead) if axes else shape
         while lead is not None and lead in self.shapes:
             more = self.shapes[lead]
             axes = tuple([self.known_dim(axis) for axis in more.axes]) + axes

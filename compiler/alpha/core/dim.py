@@ -55,7 +55,9 @@ class Dim:
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(name for monomial, _ in self.terms for name in monomial)
+        if len(self.terms) == 1:  # nearly always
+            return frozenset(self.terms[0][0])
+        return frozenset([name for monomial, _ in self.terms for name in monomial])
 
     def __add__(self, other: Dim) -> Dim:
         return Dim.of((*self.terms, *other.terms))
@@ -81,6 +83,10 @@ class Dim:
 
     def substituted(self, values: Mapping[str, Dim]) -> Dim:
         """Every name that `values` holds replaced by its dimension, all at once."""
+        if len(self.terms) == 1:
+            monomial, coefficient = self.terms[0]
+            if len(monomial) == 1 and coefficient == 1:  # a name alone
+                return values.get(monomial[0], self)
         if not any(name in values for name in self.names):
             return self
         result = Dim(())

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from alpha.base.digest import sha256, sha256_text
 from alpha.base.record import field, fields, record
 from alpha.base.span import Source
-from alpha.check.imports import face
+from alpha.check.imports import Face
 from alpha.check.interfaces import Stored, owned, pack, store
 from alpha.check.modules import PRELUDE, LoadedModule
 from alpha.check.scope import Registry
@@ -102,7 +102,7 @@ def keep(
             module.imports,
             key,
             interface_of(name, one, homes, known.units),
-            face(module.tree),
+            Face.of(module.tree).digest,
             name in quiet and not one.faulty and module.source not in told,
             types_of(name, one, homes, known.units),
             done,
@@ -125,10 +125,9 @@ def keep_unit(session: Session, key: str, core: term.Module, stored: Stored) -> 
 
 def keep_index(session: Session, names: Sequence[str], known: Known, files: FileAccess) -> None:
     """Keeps the list of all modules, with the files and locks that were read, now or for an earlier answer."""
-    module_of_root = {files.roots[name]: name for name in known.units}
-    read = {(module_of_root[root], each.path): each.digest for root, each in files.all_reads()}
-    read |= {(module, path): digest for module, path, digest in known.files}
-    locks = {module_of_root[root]: digest for root, digest in files.locks()} | dict(known.locks)
+    read_now, locks_now = files_read(files)
+    read = {(module, path): digest for module, path, digest in (*read_now, *known.files)}
+    locks = dict((*locks_now, *known.locks))
     payload = json.dumps(
         {
             "units": {
@@ -140,6 +139,15 @@ def keep_index(session: Session, names: Sequence[str], known: Known, files: File
         }
     )
     session.cache.keep(*_index_key(session, names), payload=payload.encode())
+
+
+def files_read(
+    files: FileAccess,
+) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]]]:
+    """The files that evaluation read, and the locks, as in `Known`: the source root by one of the modules in it."""
+    module_of_root = {root: name for name, root in files.roots.items()}
+    read = [(module_of_root[root], each.path, each.digest) for root, each in files.all_reads()]
+    return read, [(module_of_root[root], digest) for root, digest in files.locks()]
 
 
 def _index_key(session: Session, names: Sequence[str]) -> tuple[str, ...]:
@@ -245,11 +253,11 @@ def reach_of(name: str, homes: Homes, stored: Callable[[str], Stored]) -> tuple[
     return tuple(sorted(modules - set(PRELUDE)))
 
 
-def read_index(session: Session, names: Sequence[str]) -> Known:
-    """What `keep_index` has kept. Raises Unusable where there is nothing."""
+def read_index(session: Session, names: Sequence[str]) -> Known | None:
+    """What `keep_index` has kept, if there is anything."""
     payload = session.cache.find(*_index_key(session, names))
     if payload is None:
-        raise Unusable
+        return None
     found = json.loads(payload)
     units = {
         name: Unit(  # type: ignore[call-arg]
