@@ -114,15 +114,16 @@ def _accesses() -> dict[str, Form]:
 def _table() -> dict[str, Form]:
     forms = {name: Form(name, tuple(map(_slot, row)), True) for name, row in _rows().items()}
     forms |= _accesses()
+    either = Slot(classes="rf")
     special = Slot(classes="r", immediate=True, special=True)
     others = (
         Form("mov.u32", (_slot("r"), special), True),
-        Form("mov.b32", (Slot(classes="rf"), Slot(classes="rf")), True),
+        Form("mov.b32", (either, either), True),
         Form("mov.b64", (Slot(classes="dg"), Slot(classes="dg")), True),
         Form("ld.param.u64", (_slot("d"), Slot("parameter")), True),
         Form(
             "shfl.sync.bfly.b32",
-            (Slot(classes="rf"), Slot(classes="rf"), Slot(immediate=True), Slot("exactly", number=31), Slot("exactly", number=-1)),
+            (either, either, Slot(immediate=True), Slot("exactly", number=31), Slot("exactly", number=-1)),
             True,
         ),
         Form("bar.sync", (Slot("exactly", number=0),), False),

@@ -24,6 +24,7 @@ from checked.sm86.lanes import Lanes, Violation
 from checked.sm86.memory import Memory, Window
 from checked.sm86.parse import Address, Entry, Module, Register
 from checked.sm86.shared import Shared
+from checked.sm86.traffic import Traffic
 from checked.sm86.windows import Global
 
 Array = Any
@@ -97,11 +98,13 @@ def launch(
     bound: int = BOUND,
     threads: int | None = None,
     batch: int | None = None,
+    traffic: bool = False,
 ) -> Counts:
     """Executes an entry over `blocks` blocks; the addresses of `windows` are its arguments.
 
     `seed` chooses the order of blocks and where shared memory lies, `bound` how many instructions a thread may execute,
-    and `batch` how many blocks run together. `threads`, where given, must be what the entry requires.
+    and `batch` how many blocks run together. `threads`, where given, must be what the entry requires. With `traffic`
+    the wavefronts and sectors of accesses are counted, which takes longer.
     Raises `Fault` for whatever the kernel may not do, ValueError for windows that lie outside of memory.
     """
     entry = module.entries[name]
@@ -117,7 +120,8 @@ def launch(
     chance.shuffle(order)
     size = batch or max(1, LANES // entry.threads)
     counts = Counts()
-    seen = Global(memory, windows, plan.granule("global"))
+    measured = Traffic() if traffic else None
+    seen = Global(memory, windows, plan.granule("global"), measured)
     arguments = [window.address for window in windows]
     base = 0x400 + 16 * chance.randrange(1024)
     steps = [0] * len(plan.blocks)
@@ -132,6 +136,9 @@ def launch(
     for number, warps in enumerate(steps):
         for form, times in plan.mixes[number].items():
             counts.warp_instructions[form] += warps * times
+    if measured is not None:
+        counts.shared_wavefronts = measured.wavefronts
+        counts.global_sectors = measured.sectors
     if (missing := seen.finish()) is not None:
         window, address = missing
         raise Fault(
@@ -200,7 +207,13 @@ class Run:
 
     @cached_property
     def shared(self) -> Shared:
-        return Shared(self.blocks, self.plan.entry.shared, self.base, self.plan.granule("shared"))
+        return Shared(
+            self.blocks,
+            self.plan.entry.shared,
+            self.base,
+            self.plan.granule("shared"),
+            self.memory.traffic,
+        )
 
     @cached_property
     def shared_address(self) -> Array:

@@ -15,6 +15,7 @@ import numpy
 from checked.sm86.access import Access, column, first_row, rows, some, stamped
 from checked.sm86.faults import FaultKind
 from checked.sm86.lanes import Lanes, Violation
+from checked.sm86.traffic import Traffic
 
 Array = Any
 STRIDE = 2048
@@ -27,7 +28,10 @@ _LONGEST = 256
 class Shared:
     """`bytes` for each of `blocks`; `base` is the address that kernels see, and `granule` a power of two."""
 
-    def __init__(self, blocks: int, bytes: int, base: int, granule: int) -> None:
+    def __init__(
+        self, blocks: int, bytes: int, base: int, granule: int, traffic: Traffic | None
+    ) -> None:
+        self.traffic = traffic
         self.bytes = bytes
         self.base = base
         self.pitch = -(-bytes // 16) * 16
@@ -102,7 +106,10 @@ class Shared:
         elements[row] = values[0] if access.lanes == 1 else numpy.stack(values, 1)
 
     def _row(self, access: Access, address: Array, lanes: Lanes) -> tuple[Array, Array]:
-        """The row of each lane's access in the batch's bytes, and its offset in the block's. Faults beyond the block's array or off its alignment."""
+        """The row of each lane's access in the batch's bytes, and its offset in its block's.
+
+        Refuses what reaches beyond the block's array or is not aligned.
+        """
         inner = address + numpy.uint32((access.offset - self.base) & 0xFFFFFFFF)
         beyond = (
             inner > max(self.bytes - access.bytes, -1)
@@ -120,7 +127,7 @@ class Shared:
             )
         if access.bytes > 1:
             odd = inner & access.odd
-            if some(odd):
+            if numpy.count_nonzero(odd):
                 lane = first_row(odd != 0)
                 self._refuse(
                     FaultKind.MISALIGNED,
@@ -130,6 +137,8 @@ class Shared:
                     lanes,
                     lane,
                 )
+        if self.traffic is not None:
+            self.traffic.shared(access, inner, lanes)
         return (inner >> access.by) + lanes.pitched(self.pitch >> access.shift), inner
 
     def _marks(self, marks: Array, access: Access) -> Array:

@@ -16,6 +16,7 @@ from checked.sm86.access import Access, column, first_row, rows, some, stamped, 
 from checked.sm86.faults import FaultKind
 from checked.sm86.lanes import Lanes, Violation
 from checked.sm86.memory import Memory, Window
+from checked.sm86.traffic import Traffic
 
 Array = Any
 SEVERAL = -1
@@ -74,7 +75,10 @@ class View:
 class Global:
     """The windows of a launch."""
 
-    def __init__(self, memory: Memory, windows: Sequence[Window], granule: int) -> None:
+    def __init__(
+        self, memory: Memory, windows: Sequence[Window], granule: int, traffic: Traffic | None
+    ) -> None:
+        self.traffic = traffic
         self.views = [View(window, memory, granule) for window in windows]
         self.readable = [view for view in self.views if view.readable]
         self.writable = [view for view in self.views if view.window.written]
@@ -107,7 +111,7 @@ class Global:
                         access,
                         view,
                         inner,
-                        some,
+                        part,
                         first_row(unknown),
                     )
             for other in view.overlapped:
@@ -198,7 +202,7 @@ class Global:
     def _row(self, view: View, access: Access, inner: Array, lanes: Lanes) -> Array:
         if access.bytes > 1:
             odd = inner & access.odd
-            if some(odd):
+            if numpy.count_nonzero(odd):
                 _refuse(
                     FaultKind.MISALIGNED,
                     f"not a multiple of {access.bytes}",
