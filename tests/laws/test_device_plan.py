@@ -10,6 +10,7 @@ import pytest
 
 from alpha.base.device import DeviceTarget
 from alpha.base.dtype import Dtype, TensorType
+from alpha.base.host import HostTarget
 from alpha.base.record import replace
 from alpha.driver.plan_json import plan_text
 from alpha.graph.builder import Builder
@@ -81,6 +82,20 @@ def test_demands_are_the_most_any_launch_asks_and_their_leaves_add_up(device: De
     assert asked["video-memory-bytes"] == plan.arena
     for demand in plan.demands:
         assert leaves(demand.derivation) == demand.derivation.amount == demand.amount.value
+
+
+@pytest.mark.parametrize("target", [HOSTS[0], SM_86], ids=lambda target: target.name)
+def test_a_program_that_launches_nothing_holds_what_it_is_given(
+    target: HostTarget | DeviceTarget,
+) -> None:
+    builder = Builder()
+    x = builder.input("x", TensorType(Dtype.F32, (10, 10)))
+    graph = builder.graph("same", [("y", builder.apply("reshape", (x,), shape=(100,)))])
+    plan, kernels = plan_graphs([graph], target)
+    assert not kernels
+    (held,) = [demand for demand in plan.demands if demand.name.endswith("memory-bytes")]
+    assert held.derivation.amount == plan.arena >= 400
+    assert leaves(held.derivation) == plan.arena
 
 
 def test_a_need_of_zero_makes_no_demand(planned: tuple[Plan, tuple[Kernel, ...]]) -> None:

@@ -141,7 +141,8 @@ def _workspace(
     top = max(own, key=lambda buffer: buffer.offset + buffer.bytes).program
     program = next(item for item in programs if item.name == top)
     mine = [buffer for buffer in own if buffer.program == top]
-
+    if not program.regions:
+        return _sum(f"workspace of `{top}`, which launches nothing", list(map(_leaf, mine)), amount)
     amounts = live_bytes(mine, len(program.regions))
     peak = amounts.index(max(amounts))
     live = [buffer for buffer in mine if buffer.first <= peak <= buffer.last]
