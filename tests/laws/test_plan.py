@@ -26,7 +26,7 @@ from alpha.kernel.text import to_text as to_lines
 from alpha.plan import arena
 from alpha.plan.arena import placed, rounded
 from alpha.plan.liveness import Range
-from alpha.plan.make import make_plan
+from alpha.plan.make import make_plan, plan_graphs
 from alpha.plan.plan import Buffer, Derivation, Plan
 from alpha.plan.verify import PlanFault, verify
 from alpha.targets import HOSTS
@@ -331,6 +331,15 @@ def test_a_derivation_whose_parts_do_not_add_up_is_refused() -> None:
         with pytest.raises(PlanFault, match="adds"):
             verify(replace(plan, demands=(demand,)))
     assert plan.demands[2].amount.value == plan.arena
+
+
+def test_a_program_that_launches_nothing_has_a_plan() -> None:
+    builder = Builder()
+    x = builder.input("x", TensorType(Dtype.F32, (2, 3)))
+    graph = builder.graph("g", [("y", builder.apply("reshape", (x,), shape=(3, 2)))])
+    plan, kernels = plan_graphs([graph], HOSTS[0])
+    assert (plan.arena, len(kernels)) == (64, 0)
+    verify(plan, kernels)
 
 
 def test_equal_systems_have_equal_plans() -> None:
