@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 
 import numpy
 import pytest
@@ -147,3 +148,27 @@ def test_folders_and_pipes_are_named_and_not_waited_for(trained: Program) -> Non
         done = trained("predict", name, "out.npy")
         assert done.returncode == 5 and b"cannot read " + name.encode() in done.stderr
         assert words in done.stderr
+
+
+@pytest.mark.parametrize("name", ["in.npy", "in.csv"])
+def test_an_input_that_is_cut_while_it_is_read_stops_the_program_in_words(
+    trained: Program, name: str
+) -> None:
+    """The program waits for its reader while most of the input is still to be read."""
+    path = trained.folder / name
+    if name == "in.npy":
+        numpy.save(path, rows(200_000))
+    else:
+        path.write_text("1,2,3,4\n" * 200_000)
+    running = subprocess.Popen(
+        ["./tiny", "predict", name, "-"],
+        cwd=trained.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert running.stdout is not None
+    running.stdout.read(1)
+    os.truncate(path, 100)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 5
+    assert b"error[R0502]: a file became shorter" in said
