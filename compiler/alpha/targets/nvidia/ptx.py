@@ -26,6 +26,12 @@ class Kind(Enum):
     F32 = "f"
     F64 = "fd"
 
+    # Looked up for every operand: that of `Enum` hashes the name anew, and its `value` is a property.
+    __hash__ = object.__hash__
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
     @property
     def declared(self) -> str:
         """The type in a declaration."""
@@ -48,7 +54,7 @@ class Register:
     number: int
 
     def __str__(self) -> str:
-        return f"%{self.kind.value}{self.number}"
+        return f"%{self.kind.prefix}{self.number}"
 
 
 @record

@@ -30,7 +30,7 @@ def _entry(entry: Entry) -> Iterator[str]:
             counts[register.kind] = max(counts.get(register.kind, 0), register.number + 1)
     for kind in Kind:
         if kind in counts:
-            yield f"\t.reg .{kind.declared} %{kind.value}<{counts[kind]}>;"
+            yield f"\t.reg .{kind.declared} %{kind.prefix}<{counts[kind]}>;"
     if entry.shared:
         yield f"\t.shared .align 16 .b8 {SHARED}[{entry.shared}];"
     for line in entry.body:
