@@ -32,7 +32,8 @@ def build(
 ) -> int:
     """Build a system, or the pairing of a module such as Digits.Build.X8664Linux.
 
-    Writes build/NAME, its manifest, its report and its artifact module, all at once, or nothing.
+    Writes build/NAME, its manifest, its report and its artifact module, all at once, or nothing. Of a pairing with a
+    card, --emit ptx writes the code of the kernels and the plan by which a host launches them.
     """
     from alpha.driver.packages import current_folder
     from alpha.driver.session import Session
@@ -41,7 +42,7 @@ def build(
     with Session.open(current_folder()) as session:
         if emit == "exe":
             session.runtime.foresee(target)
-        if emit != "llvm":
+        if emit not in ("llvm", "ptx"):
             session.workers.start()
         from alpha.driver.pipeline import build as build_system
 

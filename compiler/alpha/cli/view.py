@@ -28,7 +28,8 @@ def view(
 ) -> int:
     """Print a stage of the build of a system or a pairing: its own text form, on stdout.
 
-    The stage memory is an SVG drawing of the arena over the launches of each program, and with --format json its facts:
+    The stage ptx is of a pairing with a card. The stage memory is an SVG drawing of the arena over the launches of each
+    program, and with --format json its facts:
     alpha view Digits --stage memory > memory.svg
     """
     from alpha.driver.packages import current_folder
