@@ -37,12 +37,16 @@ def run(
     for number, size in enumerate(outputs):
         address = memory.allocate(f"out{number}", size)
         windows.append(Window(f"out{number}", address, size, written=True))
-    counts = launch(module, "k", blocks=blocks, memory=memory, windows=windows, seed=seed, **options)
+    counts = launch(
+        module, "k", blocks=blocks, memory=memory, windows=windows, seed=seed, **options
+    )
     made = windows[len(inputs) :]
     return [memory.read(window.address, window.bytes) for window in made], counts
 
 
-def fault(text: str, inputs: Sequence[bytes] = (), outputs: Sequence[int] = (), **options: Any) -> Fault:
+def fault(
+    text: str, inputs: Sequence[bytes] = (), outputs: Sequence[int] = (), **options: Any
+) -> Fault:
     """The fault that a text runs into."""
     try:
         run(text, inputs, outputs, **options)
@@ -61,14 +65,23 @@ def _evaluator(name: str, sources: str, target: str, apart: bool) -> Module:
         register = f"%{PREFIX[letter]}{number}"
         into = f"%r{80 + number}" if letter == "p" else register
         lines += [f"ld.param.u64 %rd90, [b{number}]"]
-        lines += [f"mad.wide.s32 %rd91, %r92, {BYTES[letter]}, %rd90", f"ld.global.nc.{kind} {into}, [%rd91]"]
+        lines += [
+            f"mad.wide.s32 %rd91, %r92, {BYTES[letter]}, %rd90",
+            f"ld.global.nc.{kind} {into}, [%rd91]",
+        ]
         if letter == "p":
             lines.append(f"setp.ne.u32 {register}, {into}, 0")
         operands.append(register)
     result = f"%{PREFIX[target]}70"
     apply = f"{name} {result}, {', '.join(operands)}"
     if apart:  # odd threads apply it on one way, even ones on another
-        lines += ["and.b32 %r93, %r90, 1", "setp.eq.s32 %p95, %r93, 0", "@%p95 bra L1", apply, "bra L2"]
+        lines += [
+            "and.b32 %r93, %r90, 1",
+            "setp.eq.s32 %p95, %r93, 0",
+            "@%p95 bra L1",
+            apply,
+            "bra L2",
+        ]
         lines += ["L1:", apply, "L2:"]
     else:
         lines.append(apply)
@@ -77,12 +90,20 @@ def _evaluator(name: str, sources: str, target: str, apart: bool) -> Module:
         lines.append("selp.b32 %r70, 1, 0, %p70")
         result = "%r70"
     lines += [f"ld.param.u64 %rd90, [b{len(sources)}]"]
-    lines += [f"mad.wide.s32 %rd91, %r92, {BYTES[target]}, %rd90", f"st.global.{kind} [%rd91], {result}", "ret"]
+    lines += [
+        f"mad.wide.s32 %rd91, %r92, {BYTES[target]}, %rd90",
+        f"st.global.{kind} [%rd91], {result}",
+        "ret",
+    ]
     return parse(one(lines, len(sources) + 1))
 
 
 def evaluate(
-    name: str, operands: Sequence[Sequence[int]], apart: bool = False, source: str = "", target: str = ""
+    name: str,
+    operands: Sequence[Sequence[int]],
+    apart: bool = False,
+    source: str = "",
+    target: str = "",
 ) -> list[int]:
     """A form of values on bit patterns, one to a thread; `apart` in threads that have parted."""
     slots = FORMS[name].slots

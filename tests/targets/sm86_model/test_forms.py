@@ -25,10 +25,35 @@ def special_floats(form: Format) -> list[int]:
     """Zeros, subnormals, the edges of the range, powers of two and their neighbours, infinities, NaNs."""
     one = form.bias << form.fraction_bits
     least = 1 << form.fraction_bits
-    found = [0, 1, 2, 3, least - 1, least, least + 1, one - 1, one, one + 1, form.infinity - 1, form.infinity]
-    found += [form.infinity + 1, form.nan, form.infinity | least >> 1, (form.bias - 1) << form.fraction_bits]
-    found += [(form.bias + k) << form.fraction_bits for k in (1, 2, form.fraction_bits, form.fraction_bits + 1)]
-    found += [found[-1] - 1, found[-1] + 1, (form.bias << form.fraction_bits) | least >> 1]  # 1.5: ties
+    found = [
+        0,
+        1,
+        2,
+        3,
+        least - 1,
+        least,
+        least + 1,
+        one - 1,
+        one,
+        one + 1,
+        form.infinity - 1,
+        form.infinity,
+    ]
+    found += [
+        form.infinity + 1,
+        form.nan,
+        form.infinity | least >> 1,
+        (form.bias - 1) << form.fraction_bits,
+    ]
+    found += [
+        (form.bias + k) << form.fraction_bits
+        for k in (1, 2, form.fraction_bits, form.fraction_bits + 1)
+    ]
+    found += [
+        found[-1] - 1,
+        found[-1] + 1,
+        (form.bias << form.fraction_bits) | least >> 1,
+    ]  # 1.5: ties
     for power in (15, 16, 31, 32, 63, 64):  # the edges of whole numbers
         if power < form.bias:
             edge = (form.bias + power) << form.fraction_bits
@@ -45,8 +70,10 @@ def specials(letter: str) -> list[int]:
     if letter == "p":
         return [0, 1]
     whole = special_integers(BITS[letter])
-    return special_floats(PATTERNS[letter]) if letter in "fg" else whole + (
-        special_floats(HALF) if letter == "h" else []
+    return (
+        special_floats(PATTERNS[letter])
+        if letter in "fg"
+        else whole + (special_floats(HALF) if letter == "h" else [])
     )
 
 
@@ -59,8 +86,10 @@ def draw(letter: str, chance: random.Random) -> int:
     if kind == 1 and letter in "fg":
         form = PATTERNS[letter]
         exponent = form.bias + chance.randrange(-6, 40)
-        return chance.getrandbits(1) << (bits - 1) | exponent << form.fraction_bits | (
-            chance.getrandbits(4) << (form.fraction_bits - 4)
+        return (
+            chance.getrandbits(1) << (bits - 1)
+            | exponent << form.fraction_bits
+            | (chance.getrandbits(4) << (form.fraction_bits - 4))
         )
     if kind == 2:
         return (chance.choice(specials(letter)) + chance.randrange(-3, 4)) % 2**bits
@@ -91,7 +120,9 @@ VALUES = sorted(set(MEANINGS) | {"fma.rn.f32"})
 
 def test_every_form_has_a_scalar_reference() -> None:
     moves = {"mov.b32", "mov.b64"}
-    others = {name for name in FORMS if name.split(".")[0] in ("ld", "st", "bra", "ret", "bar", "shfl")}
+    others = {
+        name for name in FORMS if name.split(".")[0] in ("ld", "st", "bra", "ret", "bar", "shfl")
+    }
     assert set(scalar.MEANINGS) - moves == set(VALUES) == set(FORMS) - moves - others
 
 
@@ -170,7 +201,11 @@ def families(chance: numpy.random.Generator, count: int) -> dict[str, tuple[nump
         "spread": (scaled(0, 1), scaled(0, 1), scaled(-30, 30)),
         "any bits": any_bits,
         "ties": (few(13), few(13), power(-40, 12)),
-        "subnormal": (scaled(-64, -62), scaled(-64, -60), scaled(-126, -120) * numpy.float32(2.0**-10)),
+        "subnormal": (
+            scaled(-64, -62),
+            scaled(-64, -60),
+            scaled(-126, -120) * numpy.float32(2.0**-10),
+        ),
         "subnormal ties": (
             numpy.float32(2.0**-75) * (1 + few(3) * numpy.float32(2.0**-23)),
             numpy.float32(2.0**-75) * (1 - few(3) * numpy.float32(2.0**-23)),

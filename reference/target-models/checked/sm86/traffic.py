@@ -1,8 +1,8 @@
 """What accesses cost the memories: wavefronts of shared memory, sectors of global memory.
 
 Shared memory has 32 banks of 4 bytes. A warp's access of up to 4, of 8 and of 16 bytes a thread goes in phases of 32,
-16 and 8 threads; a phase takes as many wavefronts as the busiest bank has different words. Global memory moves sectors of
-32 bytes: a warp's access takes as many as it touches.
+16 and 8 threads; a phase takes as many wavefronts as the busiest bank has different words. Global memory moves sectors
+of 32 bytes: a warp's access takes as many as it touches.
 """
 
 from __future__ import annotations
