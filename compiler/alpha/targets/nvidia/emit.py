@@ -222,6 +222,10 @@ class _Emitter:
                     of = self.indices.interval(self.indices.form(operands[0]))
                     place = self._place(operands[0])
                     found = self.places.divided(place, by, operator == "remainder", of)
+            case "minimum" | "maximum":
+                numbers = [self.places.number(self._place(item)) for item in operands]
+                if all(map(_is_narrow, numbers)):
+                    found = Place(self.writer.once(f"{operator[:3]}.s32", *numbers))
             case "convert" if operands[0].type.scalar.is_integer and narrow(within):
                 (value,) = self._lanes(operands[0])
                 held = self.writer.held(value)
