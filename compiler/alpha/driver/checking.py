@@ -12,11 +12,8 @@ from alpha.check.program import check as check_program
 from alpha.check.scope import Registry
 from alpha.core.term import Program
 from alpha.diagnostics.diagnostic import Diagnostics, Refused
-from alpha.driver.edited import check_edited
 from alpha.driver.planning import Planner
-from alpha.driver.remembered import remember
 from alpha.driver.session import Session
-from alpha.driver.units import keep
 from alpha.evaluate.evaluator import Evaluator
 from alpha.evaluate.files import FileAccess
 
@@ -104,6 +101,10 @@ def check_readable(
 
 def check(session: Session, names: Sequence[str], texts: Mapping[Path, bytes] = NO_TEXTS) -> None:
     """Everything a build would refuse before its target is known; remembered if there is nothing to say."""
+    from alpha.driver.edited import check_edited  # a build waits for none of these
+    from alpha.driver.remembered import remember
+    from alpha.driver.units import keep
+
     if not texts and check_edited(session, names):
         require_no_errors(session)
         return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
+
+_SOURCES = Path(__file__).with_name("source")
 
 
 def runtime_constant(source: str, name: str) -> int:
@@ -14,4 +16,4 @@ def runtime_constant(source: str, name: str) -> int:
 
 
 def source_text(name: str) -> str:
-    return files("alpha.runtime").joinpath("source", f"{name}.rt").read_text(encoding="utf-8")
+    return (_SOURCES / f"{name}.rt").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from typing import cast
 from alpha.base.record import record
 from alpha.base.span import Source, Span
 from alpha.diagnostics.diagnostic import Diagnostic, Refused
-from alpha.syntax import errors, token_errors
+from alpha.syntax import errors
 from alpha.syntax.declarations import ACTIONS, Header
 from alpha.syntax.lalr import Automaton, Parser
 from alpha.syntax.layout import OPENERS, Layout
@@ -159,6 +159,8 @@ class _Reading:
             place = (
                 Span(self._source, before.start, before.end) if before else Span(self._source, 0, 0)
             )
+        from alpha.syntax import token_errors  # only where something is wrong
+
         return token_errors.unexpected(token, before, expected, place)
 
 
