@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from alpha.targets.nvidia.forms import FORMS
@@ -50,20 +52,24 @@ TOGETHER = ("bar.sync", "shfl.sync.bfly.b32")
 SPECIAL = (Name(THREAD), Name(BLOCK))
 
 
+@cache
 def registers(letter: str) -> st.SearchStrategy[Register]:
     return st.builds(Register, st.just(KINDS[letter]), st.integers(0, 5))
 
 
+@cache
 def wholes(word: str) -> st.SearchStrategy[Whole]:
     width = next((WIDTHS[letter] for letter in word if letter in WIDTHS), 32)
     return st.builds(Whole, st.integers(-(1 << (width - 1)), (1 << width) - 1))
 
 
+@cache
 def addresses(form: str) -> st.SearchStrategy[Address]:
     offsets = st.integers(-(1 << 31), (1 << 31) - 1) | st.integers(-8, 8)
     return st.builds(Address, registers("D" if ".global" in form else "R"), offsets)
 
 
+@cache
 @st.composite
 def vectors(draw: st.DrawFn, word: str) -> Vector:
     count = int(word[0])
@@ -71,6 +77,7 @@ def vectors(draw: st.DrawFn, word: str) -> Vector:
     return Vector(tuple(Register(KINDS[word[1]], number) for number in numbers))
 
 
+@cache
 @st.composite
 def operands(draw: st.DrawFn, form: str, word: str, parameters: int, shared: int) -> Operand:
     """One operand that may stand where the table has `word`."""
@@ -98,6 +105,7 @@ def operands(draw: st.DrawFn, form: str, word: str, parameters: int, shared: int
     return draw(st.one_of(kinds))
 
 
+@cache
 @st.composite
 def instructions(draw: st.DrawFn, form: str, parameters: int, shared: int) -> Instruction:
     if form == "bar.sync":
@@ -108,7 +116,9 @@ def instructions(draw: st.DrawFn, form: str, parameters: int, shared: int) -> In
         found = [draw(registers(kind)) for _ in range(2)]
         return Instruction(form, (*found, Whole(draw(st.integers(1, 31))), Whole(31), Whole(-1)))
     chosen = tuple(draw(operands(form, word, parameters, shared)) for word in words)
-    guard = draw(st.none() | st.builds(Guard, registers("P"), st.booleans()))
+    guard = None
+    if form == "bra":
+        guard = draw(st.none() | st.builds(Guard, registers("P"), st.booleans()))
     return Instruction(form, chosen, guard)
 
 

@@ -2,11 +2,11 @@
 
 1. A module is for an architecture that Alpha emits for; its entries have different names, of letters, digits and `_`.
 2. An entry keeps the limits of its architecture: threads in whole warps, registers, shared bytes, parameters.
-3. An instruction is a row of `forms.FORMS` with operands of the row's kinds; what guards it is a predicate.
+3. An instruction is a row of `forms.FORMS` with operands of the row's kinds. Only a branch has a guard, a predicate.
 4. A number fits the width it is used in; an offset fits 32 bits with a sign.
 5. Global memory is addressed by 64 bits, shared memory by 32. The registers of a list differ.
-6. Every thread of a block comes to barrier 0, every thread of a warp to an exchange: neither has a guard. An exchange
-   is with the thread whose number differs in the bits of a mask of 1 ... 31.
+6. There is no barrier but 0. An exchange is one of all threads of a warp, each with the thread whose number differs in
+   the bits of a mask of 1 ... 31.
 7. A parameter is one of the entry's; the shared array is named only where there is one.
 8. A label stands once in an entry, and every branch goes to a label of its own entry.
 9. What an entry reads is written somewhere in it.
@@ -171,7 +171,7 @@ def _instruction(line: Instruction, entry: Entry) -> Iterator[str]:
     if line.guard is not None:
         if line.guard.predicate.kind is not Kind.PRED:
             yield f"{line.guard.predicate} is no predicate"
-        if line.form in ("bar.sync", "shfl.sync.bfly.b32"):
+        if line.form != "bra":
             yield f"`{line.form}` has a guard"
     for shown, (word, operand) in enumerate(zip(words, line.operands, strict=True), 1):
         # By far the most operands are registers of the one kind that may stand there.
