@@ -6,6 +6,7 @@ import json
 import os
 import random
 import resource
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -320,3 +321,49 @@ def test_a_pipe_named_like_a_checkpoint_is_not_waited_for(tiny: Program) -> None
     os.mkfifo(tiny.checkpoint(10))
     done = tiny("resume")
     assert done.returncode == 5 and b"it is no regular file" in done.stderr
+
+
+def test_what_cannot_be_opened_is_named_in_words(tiny: Program, tmp_path: Path) -> None:
+    tiny.runs.mkdir(parents=True)
+    (tmp_path / "loop").symlink_to("loop")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        for name, words in (("loop", b"a loop of links"), ("socket", b"it is a socket")):
+            done = tiny("evaluate", "--from", str(tmp_path / name))
+            assert done.returncode == 5 and words in done.stderr
+
+
+def test_a_pipe_that_nobody_reads_costs_the_scalars_alone(tiny: Program) -> None:
+    tiny.runs.mkdir(parents=True)
+    os.mkfifo(tiny.runs / "metrics.jsonl")
+    done = tiny("train", "--steps", "10")
+    assert done.returncode == 0 and b"a pipe that nobody reads" in done.stderr
+    assert tiny.checkpoint(10).exists()
+
+
+@pytest.mark.parametrize("instead", ["nothing", "file", "link", "a folder without room"])
+def test_a_folder_that_changes_under_a_run_stops_it_in_words(tiny: Program, instead: str) -> None:
+    """At the first checkpoint after the change, and what is in the folder stays whole."""
+    running = subprocess.Popen(
+        ["./tiny", "train", "--steps", "400000000", "--log", "jsonl"],
+        cwd=tiny.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert running.stdout is not None
+    for line in running.stdout:
+        if b'"event":"checkpoint"' in line:
+            break
+    moved = tiny.folder / "moved"
+    tiny.runs.rename(moved)
+    if instead == "file":
+        tiny.runs.write_text("")
+    elif instead == "link":
+        tiny.runs.symlink_to("nowhere")
+    elif instead == "a folder without room":
+        tiny.runs.symlink_to("/proc/self")
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 5
+    assert b"error[R0507]: cannot write " in said and b"error 1" not in said
+    assert not list(moved.glob(".*.tmp"))
+    assert tiny("evaluate", "--from", str(max(moved.glob("step-*")))).returncode == 0
