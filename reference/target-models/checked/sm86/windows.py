@@ -148,6 +148,8 @@ class Global:
         self, access: Access, address: Array, lanes: Lanes, views: list[View]
     ) -> list[tuple[View, Array, Lanes]]:
         """The lanes by the window that they touch, with their offsets from its base."""
+        if self.traffic is not None:
+            self.traffic.memory(address + numpy.uint64(access.offset & (2**64 - 1)), lanes)
         hint = self._hints.get(access.number)
         if hint is not None or views:
             view = hint or views[0]
