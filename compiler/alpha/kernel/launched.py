@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from alpha.kernel.node import QUAD, WARP, Atom, Compute, Grid, Kernel, Variable
+from alpha.kernel.affine import Indices
+from alpha.kernel.node import QUAD, WARP, Atom, Compute, Constant, Grid, Kernel, Variable
 
 THREADS, REGISTERS, SHARED_BYTES = 1_024, 255, 48 * 1_024
 """Most threads of a block, registers of a thread, and shared bytes of a block, on every device that Alpha emits for."""
@@ -39,29 +40,59 @@ def lanes_of(kernel: Kernel) -> tuple[int, ...]:
 
 
 class Uniform:
-    """Whether all threads of a block come to where a kernel is being read: `holds`."""
+    """Who comes to where a kernel is being read: `holds` for whole blocks, `holds_in_warps` for whole warps.
 
-    __slots__ = ("_depth", "_own")
+    Every variable is the same in all threads of a block, or in those of each warp, or it may differ from thread to
+    thread. The number of a warp is a thread's number divided by 32 or a multiple of it, whatever multiples of 32 are
+    added before.
+    """
 
-    def __init__(self, grid: Grid | None) -> None:
+    __slots__ = ("_conditions", "_indices", "_own", "_thread", "_warps")
+
+    def __init__(self, grid: Grid | None, indices: Indices) -> None:
+        self._indices = indices
+        self._thread = None if grid is None else grid.thread
         self._own: set[Variable] = set() if grid is None else {grid.thread}
-        self._depth = 0
+        self._warps: set[Variable] = set()
+        self._conditions: list[Atom] = []
 
     @property
     def holds(self) -> bool:
-        return not self._depth
+        return self.holds_in_warps and self._warps.isdisjoint(self._conditions)
+
+    @property
+    def holds_in_warps(self) -> bool:
+        return self._own.isdisjoint(self._conditions)
 
     def unknown(self, variable: Variable) -> None:
         """The variable may differ from thread to thread."""
         self._own.add(variable)
 
     def compute(self, statement: Compute) -> None:
+        """To be called when the indices know of the statement."""
         if not self._own.isdisjoint(statement.operands):
-            self._own.add(statement.result)
+            same = statement.operator == "quotient" and self._of_warps(*statement.operands)
+            (self._warps if same else self._own).add(statement.result)
+        elif not self._warps.isdisjoint(statement.operands):
+            self._warps.add(statement.result)
+
+    def _of_warps(self, number: Atom, by: Atom) -> bool:
+        """(32 m + thread) / 32 k is (m + thread / 32) / k, where nothing is below zero."""
+        form = self._indices.form(number)
+        others = {part: step for part, step in form.factors.items() if part is not self._thread}
+        return (
+            isinstance(by, Constant)
+            and isinstance(by.value, int)
+            and by.value % WARP == 0
+            and self._thread is not None
+            and form.factors.get(self._thread) == 1
+            and not any(step % WARP for step in (form.constant, *others.values()))
+            and self._own.isdisjoint(others)
+            and self._indices.interval(form)[0] >= 0
+        )
 
     @contextmanager
     def under(self, condition: Atom) -> Iterator[None]:
-        own = condition in self._own
-        self._depth += own
+        self._conditions.append(condition)
         yield
-        self._depth -= own
+        self._conditions.pop()

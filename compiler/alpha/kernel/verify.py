@@ -15,8 +15,8 @@
 8. `launched`: a kernel of a device has a grid within the limits of every device and no parallel loop; values have 1 or
    4 lanes there; four elements are moved at once only from multiples of four.
    That threads write different elements is not checked here: the model of the machine sees every race when it runs.
-9. `uniform`: barriers and shuffles stand where all threads of a block come alike: under no condition that a thread's
-   number, or something loaded, decides.
+9. `uniform`: barriers stand where all threads of a block come alike, shuffles where those of a warp do: under no
+   condition that a thread's number, or something loaded, decides; for a shuffle the number of its warp may.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Verifier:
         self.loaded: set[int] = set()
         self.parallel: Loop | None = None
         self.lanes = lanes_of(kernel)
-        self.uniform = Uniform(kernel.grid)
+        self.uniform = Uniform(kernel.grid, self.indices)
 
     def run(self) -> None:
         self._launch()
@@ -184,7 +184,7 @@ class _Verifier:
                 self._use(value)
                 if result.type != value.type or result.type.lanes != 1 or mask not in range(1, 32):
                     self._fault("typed", f"a shuffle of {value.type} by {mask}")
-                if not self.uniform.holds:
+                if not self.uniform.holds_in_warps:
                     self._fault("uniform", "a shuffle that some threads may not come to")
                 self._define(result)
                 self.uniform.unknown(result)
@@ -352,5 +352,5 @@ def _ambiguous(statement: Compute) -> Iterator[str]:
             yield f"{operator} by zero, minus one, or something unknown"
     elif operator == "extract":
         lane = operands[1]
-        if not isinstance(lane, Constant) or lane.value not in range(LANES):
+        if not isinstance(lane, Constant) or lane.value not in range(operands[0].type.lanes):
             yield "a lane that does not exist"

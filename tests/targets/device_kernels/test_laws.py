@@ -222,6 +222,55 @@ def test_whole_warps_come_to_a_shuffle() -> None:
     refused(shuffled(16, 255), "uniform")
 
 
+def by_warp(add: int, by: int, barrier: bool = False) -> Kernel:
+    """A shuffle, or a barrier, where `(256 block + thread + add) / by` is less than 7."""
+
+    def body(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+        here = place(builder, block, thread)
+        row = builder.apply("quotient", builder.add(here, index(add)), index(by))
+        value: Atom = Constant(1.0, ValueType(Scalar.F32))
+        with builder.when(builder.apply("less", row, index(7))):
+            if barrier:
+                builder.barrier()
+            else:
+                builder.shuffle(value, 1)
+        guarded(COUNT)(builder, block, thread)
+
+    return made(body)
+
+
+def test_the_number_of_a_warp_decides_for_whole_warps() -> None:
+    verify(by_warp(0, 32))
+    verify(by_warp(64, 96))
+    refused(by_warp(0, 16), "uniform")
+    refused(by_warp(1, 32), "uniform")
+    refused(by_warp(0, 32, barrier=True), "uniform")
+
+
+def test_what_a_shuffle_gives_may_differ_in_a_warp() -> None:
+    def body(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+        warp = builder.apply("quotient", thread, index(32))
+        other = builder.shuffle(warp, 1)
+        with builder.when(builder.apply("less", other, index(4))):
+            builder.shuffle(warp, 1)
+        guarded(COUNT)(builder, block, thread)
+
+    refused(made(body), "uniform")
+
+
+def test_a_lane_that_is_taken_out_is_one_of_four() -> None:
+    def body(lane: int) -> Body:
+        def write(builder: KernelBuilder, block: Atom, thread: Atom) -> None:
+            four = builder.load(0, index(0), QUAD)
+            with builder.below(place(builder, block, thread), COUNT, 1_023):
+                builder.store(1, place(builder, block, thread), builder.extract(four, lane))
+
+        return write
+
+    verify(made(body(3)))
+    refused(made(body(4)), "unambiguous")
+
+
 def test_a_kernel_for_a_host_has_no_statement_for_a_device() -> None:
     kernel = shuffled(16, 256)
     assert any(isinstance(item, Shuffle) for item in kernel.body)
