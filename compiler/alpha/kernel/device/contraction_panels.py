@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from alpha.base.record import record
 from alpha.kernel.builder import KernelBuilder, index
-from alpha.kernel.device.contraction_letters import Axes, in_fours, place_along
+from alpha.kernel.device.axes import Axes, in_fours, place_along
 from alpha.kernel.node import QUAD, Atom, Scalar
 
 DEPTH = 8

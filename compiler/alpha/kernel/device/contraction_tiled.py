@@ -20,7 +20,8 @@ from collections.abc import Sequence
 
 from alpha.base.record import record
 from alpha.kernel.builder import KernelBuilder, index
-from alpha.kernel.device.contraction_letters import Product, in_fours, place_along
+from alpha.kernel.device.axes import in_fours, place_along
+from alpha.kernel.device.contraction_letters import Product
 from alpha.kernel.device.contraction_panels import DEPTH, Operand, Panel
 from alpha.kernel.direct.site import Site
 from alpha.kernel.node import QUAD, WARP, Atom, Constant, Kernel, Scalar, ValueType

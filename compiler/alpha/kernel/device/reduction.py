@@ -1,10 +1,14 @@
-"""The templates of `sum`, `max`, `min`, `argmax` and `argmin`: a thread folds all elements of its own output."""
+"""The templates of `sum`, `max`, `min`, `argmax` and `argmin`: a thread folds all elements of its own output.
+
+Long rows are folded by 16 threads each (`rows`).
+"""
 
 from __future__ import annotations
 
 from math import prod
 
 from alpha.kernel.builder import KernelBuilder
+from alpha.kernel.device.rows import in_rows, row_reduction
 from alpha.kernel.device.threads import COMPUTING, FOLDING, coordinates, each
 from alpha.kernel.direct.reduction import COMBINATIONS, Fold, dims_of
 from alpha.kernel.direct.site import Site
@@ -13,7 +17,9 @@ from alpha.kernel.node import Atom, Kernel
 
 
 def reduction(site: Site) -> Kernel:
-    """The 16 accumulators of an output are values of its thread."""
+    """The 16 accumulators of an output are values of its thread, or of 16 threads where a row is long."""
+    if in_rows(site):
+        return row_reduction(site)
     builder = KernelBuilder()
     source, result = builder.reads(site.buffer(0)), builder.writes(site.result)
     dims = dims_of(site.operand_shape(0), site.integers("axes"))
