@@ -66,7 +66,7 @@ docs: $(STAMP)
 	@$(BIN)/mkdocs build --strict --quiet
 	@echo "wrote build/site/index.html"
 
-bench docs fuzz: export PYTHONPATH := tests:reference
+bench docs fuzz: export PYTHONPATH := tests:reference:reference/target-models
 
 clean:
 	@rm -rf $(VENV) build

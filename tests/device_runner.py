@@ -16,6 +16,7 @@ from alpha.base.device import DeviceTarget
 from alpha.base.dtype import TensorType
 from alpha.driver.device_code import plan_code
 from alpha.evaluate.describe import describe
+from alpha.evaluate.system import System
 from alpha.graph.node import Graph
 from alpha.graph.passes import optimise
 from alpha.kernel.node import Kernel
@@ -143,6 +144,12 @@ class DeviceRunner:
         return device.run(graph.name, inputs)
 
 
+def on_model(system: System) -> Device:
+    """A card with the programs of a system."""
+    plan, kernels = make_plan(system, SM_86)
+    return Device(plan, kernels, system.graphs)
+
+
 def trained(
     package: Path | None, name: str, steps: int, data: Path, version: str
 ) -> tuple[bytes, Device]:
@@ -152,8 +159,7 @@ def trained(
     """
     evaluator, _ = open_package(package, f"{name}.Run")
     system = evaluator.system(f"{name}.Run.baseline")
-    plan, kernels = make_plan(system, SM_86)
-    device = Device(plan, kernels, system.graphs)
+    device = on_model(system)
     described = json.loads(json.dumps(describe(system)))
     rows, weights = read_examples(described, data), read_weights(described, data)
     run = train.start(described, rows, weights, device.run)

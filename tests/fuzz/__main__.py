@@ -56,7 +56,9 @@ def main() -> int:
     folder = options.folder.resolve()
     shutil.rmtree(folder, ignore_errors=True)
     emulator = shutil.which("qemu-aarch64-static")
-    hosts = "x86-64 and AArch64" if emulator else "x86-64 alone: qemu-aarch64-static is missing"
+    hosts = "x86-64, AArch64, PTX on the model of sm_86"
+    if not emulator:
+        hosts = hosts.replace("AArch64", "no AArch64 (qemu-aarch64-static is missing)")
     print(f"{options.count} packages, {hosts}")
     size = 20
     stop = options.first + options.count

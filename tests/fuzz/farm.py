@@ -26,6 +26,8 @@ from alpha.driver.request import Request
 from alpha.driver.runtime_object import RuntimeObject
 from alpha.driver.session import Session
 from alpha.evaluate.describe import describe
+from alpha.evaluate.system import System
+from device_runner import on_model
 from fuzz.modules import Package
 from mutants import mutant
 from semantics import train
@@ -56,18 +58,21 @@ class Farm:
     def compare(self, package: Package, name: str) -> int:
         """Checkpoint of the reference = x86-64 with one and two threads = AArch64 where there is an emulator.
 
-        Gives the number of its bytes; raises `Different` with what is wrong, and leaves the package then.
+        And = PTX on the model of sm_86. Gives the number of its bytes; raises `Different` with what is wrong, and
+        leaves the package then.
         """
         folder = self.folder / name
         with written(package, folder):
             expected: bytes | None = None
             for target in (X86, AARCH64) if self.emulator is not None else (X86,):
                 try:
-                    program, description = self._built(folder, target)
+                    program, system = self._built(folder, target)
                 except Refused as refused:
                     raise Different(render_all(refused.diagnostics)) from None
                 if expected is None:
-                    expected = reference(description, folder)
+                    expected = reference(system, folder)
+                    if reference(system, folder, on_model(system).run) != expected:
+                        raise Different("PTX on the model is not the reference")
                 prefix = [] if target == X86 else list(self.emulator or ())
                 for threads in ("1", "2"):
                     checkpoints = folder / f"{target}-{threads}"
@@ -100,7 +105,7 @@ class Farm:
             _workers=self.workers, _runtime=self.runtime,
         )  # fmt: skip
 
-    def _built(self, folder: Path, target: str) -> tuple[Path, dict[str, object]]:
+    def _built(self, folder: Path, target: str) -> tuple[Path, System]:
         session = self._session(folder)
         write_locks(folder, session.diagnostics, write=True)
         work = planned(session, Request("Drawn", target=target, direct=True))
@@ -110,7 +115,7 @@ class Farm:
         place = folder / target
         place.write_bytes(emit(session, work, admission.admitted, contents))
         place.chmod(0o755)
-        return place, describe(work.system)
+        return place, work.system
 
 
 @contextmanager
@@ -124,10 +129,10 @@ def written(package: Package, folder: Path) -> Iterator[Path]:
         yield folder
 
 
-def reference(description: dict[str, object], folder: Path) -> bytes:
-    """The checkpoint that the reference semantics write."""
-    plain = json.loads(json.dumps(description))
-    run = train.start(plain, read_examples(plain, folder))
+def reference(system: System, folder: Path, execute: train.Execute | None = None) -> bytes:
+    """The checkpoint that the reference semantics write, or the same loop with programs run by `execute`."""
+    plain = json.loads(json.dumps(describe(system)))
+    run = train.start(plain, read_examples(plain, folder), execute=execute)
     train.advance(run, STEPS)
     return train.checkpoint(run, __version__)
 

@@ -1,4 +1,4 @@
-"""Random well-typed packages: the executables of both hosts write the checkpoint of the reference, bit for bit.
+"""Random well-typed packages: the executables of both hosts, and PTX on the model, write the reference's checkpoint.
 
 `make fuzz` draws thousands; these are the first few.
 """
