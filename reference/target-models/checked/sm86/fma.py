@@ -12,7 +12,6 @@ Array = Any
 _LOW = numpy.array(0x1FFFFFFF, numpy.int64)
 _HALF = numpy.array(0x10000000, numpy.int64)
 _TINY32 = numpy.array(2.0**-126, numpy.float32)
-_TINY = 2.0**-126
 _NAN32 = numpy.uint32(0x7FFFFFFF)
 
 
@@ -31,30 +30,35 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
     else:
         total = total + c
     found = total.astype(numpy.float32)
-    ties = (total.view(numpy.int64) & _LOW) == _HALF
+    doubtful = (total.view(numpy.int64) & _LOW) == _HALF
     normal = numpy.abs(found) > _TINY32  # false for NaN as well
-    if 1 in ties.tobytes() or 0 in normal.tobytes():
-        _repair(a, b, c, total, found, ties | ~normal)
+    if 0 in normal.tobytes():  # zeros are common, and exact
+        doubtful |= ~normal & (total != 0)
+    if 1 in doubtful.tobytes():
+        _repair(a, b, c, total, found, doubtful.nonzero()[0])
     return found
 
 
-def _repair(a: Array, b: Array, c: Array, total: Array, found: Array, doubtful: Array) -> None:
-    lanes = numpy.flatnonzero(doubtful & (total != 0))
-    if not lanes.size:
-        return
+def _repair(a: Array, b: Array, c: Array, total: Array, found: Array, lanes: Array) -> None:
+    """Rounds lanes again, and makes a NaN the card's."""
     s = total[lanes]
-    p = numpy.broadcast_to(a, total.shape)[lanes] * numpy.broadcast_to(b, total.shape)[lanes]
-    d = numpy.broadcast_to(c, total.shape)[lanes]
+    p = _of(a, lanes) * _of(b, lanes)
+    d = _of(c, lanes)
     t = s - p
     error = (p - (s - t)) + (d - t)  # the exact error of the sum
+    if 1 not in (error != 0).tobytes():  # an exact sum is rounded once
+        return
     bits = s.view(numpy.int64)
     away = (error > 0) == (s > 0)
     odd = numpy.where(away, bits + 1, bits - 1)
     inexact = (error != 0) & ((bits & 1) == 0) & numpy.isfinite(s)
-    found[lanes] = numpy.where(inexact, odd, bits).view(numpy.float64).astype(numpy.float32)
-    nan = found != found
-    if numpy.count_nonzero(nan):
-        found.view(numpy.uint32)[nan] = _NAN32
+    again = numpy.where(inexact, odd, bits).view(numpy.float64).astype(numpy.float32)
+    again.view(numpy.uint32)[again != again] = _NAN32
+    found[lanes] = again
+
+
+def _of(x: Array, lanes: Array) -> Array:
+    return x[lanes] if x.ndim else x
 
 
 _SPLIT = 134217729.0  # 2 ** 27 + 1
