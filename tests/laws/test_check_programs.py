@@ -234,6 +234,12 @@ WRONG = {
         "f : Tensor f32 [n] -> Tensor f32 [n]\nf x = grad (fn p a -> p * a) x x",
         "E0610",
     ),
+    "host defined twice": (
+        "import Digits.Run (baseline)\nimport Platform.Linux.Nvidia.PlanHost (PlanHost)\n\n"
+        "host h : PlanHost =\n  policy = baseline\n  architecture = SM86\n  driverBranch = 1\n"
+        "  unifiedMemory = False\n  targets = []\n\nhost h : PlanHost =\n  policy = baseline",
+        "E0104",
+    ),
     "host of no host's type": (
         "import Digits.Run (baseline)\n\nhost h : Int =\n  policy = baseline",
         "E0301",

@@ -41,8 +41,8 @@ def declare_host(work: Work, item: tree.HostDecl, value: Value) -> None:
 
 def check_host(work: Work, item: tree.HostDecl, value: Value) -> None:
     """The host as a definition whose value is a record. What is not built yet is said once for each kind of item."""
-    if value.scheme is None:
-        return
+    if value.scheme is None or item.name.span != value.span:
+        return  # its type is at fault, or another host has its name
     good = not _refuse_later(work, item)
     type_ = value.scheme.type
     assert isinstance(type_, Named)

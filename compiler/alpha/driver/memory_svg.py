@@ -74,7 +74,7 @@ def memory_svg(picture: Picture) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 16} {high}" '
         f'width="{LEFT + WIDTH + 16}" height="{high}" role="img">',
-        f"<title>The arena over time: {escape(arena)}</title>",
+        f"<title>{_title(picture)}: {escape(arena)}</title>",
         f"<style>\n{STYLE}</style>",
         *_ruler(scale),
     ]
@@ -85,6 +85,11 @@ def memory_svg(picture: Picture) -> str:
     if moment is not None and moment.program in scale.starts:
         lines += _peak(scale, moment)
     return "\n".join([*lines, *_legend(picture), "</svg>"]) + "\n"
+
+
+def _title(picture: Picture) -> str:
+    device = picture.plan.device
+    return "The arena over time" if device is None else f"The arena of {device.name} over time"
 
 
 def _ruler(scale: Scale) -> list[str]:

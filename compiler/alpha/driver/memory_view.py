@@ -55,6 +55,7 @@ def memory_json(picture: Picture) -> str:
     plan, moment = picture.plan, peak(picture.plan)
     document = {
         "schema": SCHEMA,
+        "device": None if plan.device is None else plan.device.name,
         "arena": plan.arena,
         "state": plan.state,
         "peak": None
