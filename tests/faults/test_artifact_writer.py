@@ -146,6 +146,42 @@ def test_the_cache_folder_follows_the_environment() -> None:
     assert user_cache({"XDG_CACHE_HOME": "relative", "HOME": "/h"}) == Path("/h/.cache/alpha")
 
 
+@pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
+def test_without_a_home_nothing_is_kept_anywhere(
+    home: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cache = Cache(user_cache(home))
+    assert [cache.get("a", make=lambda: b"object") for _ in range(2)] == [b"object"] * 2
+    assert cache.find("a") is None
+    assert list(tmp_path.iterdir()) == [] and not cache.folder.exists()
+
+
+@pytest.mark.parametrize("thing", ["folder", "pipe", "device", "link", "closed"])
+def test_an_entry_that_is_no_file_is_none(tmp_path: Path, thing: str) -> None:
+    cache = Cache(tmp_path)
+    cache.keep("a", payload=b"object")
+    (entry,) = tmp_path.iterdir()
+    entry.unlink()
+    if thing == "folder":
+        entry.mkdir()
+    elif thing == "pipe":
+        os.mkfifo(entry)
+    else:
+        entry.symlink_to({"device": "/dev/zero", "link": entry, "closed": "/proc/self/mem"}[thing])
+    assert cache.find("a") is None
+    assert cache.get("a", make=lambda: b"object") == b"object"
+
+
+def test_an_entry_of_another_user_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for cache in (Cache(tmp_path), Cache(tmp_path, shipped=True)):
+        cache.keep("a", payload=b"object")
+        assert cache.find("a") == b"object"
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+            assert cache.find("a") == (b"object" if cache.shipped else None)
+
+
 def test_the_runtime_made_at_another_level_is_another_object(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -22,7 +22,7 @@ from alpha.targets.names import DEFAULT
 LEVEL = 1
 """The code generator's level, as for kernels: 0 is faster to make and 16 KB larger."""
 
-SHIPPED = Cache(Path(alpha.__file__).parent / "objects")
+SHIPPED = Cache(Path(alpha.__file__).parent / "objects", shipped=True)
 
 
 class RuntimeObject:
