@@ -59,7 +59,8 @@ def user_cache(environment: Mapping[str, str]) -> Path:
 
 def _read(entry: Path, shipped: bool) -> bytes | None:
     try:
-        with entry.open("rb", opener=_without_waiting) as file:
+        # a pipe is not waited for
+        with os.fdopen(os.open(entry, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode) or not (shipped or found.st_uid == os.geteuid()):
                 return None
@@ -68,10 +69,6 @@ def _read(entry: Path, shipped: bool) -> bytes | None:
         return None
     payload = stored[_HEAD:]
     return payload if stored[:_HEAD] == f"{sha256(payload)}\n".encode() else None
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _write(entry: Path, payload: bytes) -> None:
