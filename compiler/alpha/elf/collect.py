@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Final, TypeAlias
 
-from alpha.base.record import record
+from alpha.base.record import record, replace
 from alpha.elf import blobs, exports, form, frames, notes
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.form import align_up
@@ -42,7 +42,7 @@ ORDER: Final = {
     ".eh_frame": Segment.R,
     ".text": Segment.RX,
     ".data.rel.ro": Segment.RELRO,
-    ".dynamic": Segment.RELRO,
+    ".dynamic": Segment.RELRO,  # of a program: R, for no loader writes to it
     ".got": Segment.RELRO,
     ".data": Segment.RW,
     ".bss": Segment.RW,
@@ -123,7 +123,10 @@ def collect(
         *_slots(len(slots)),
     ]
     rank = {name: index for index, name in enumerate(ORDER)}
-    outputs = sorted((*made, *joined), key=lambda output: rank.get(output.name, len(rank)))
+    kinds = {segment: index for index, segment in enumerate(Segment)}
+    outputs = sorted(
+        (*made, *joined), key=lambda each: (kinds[each.segment], rank.get(each.name, len(rank)))
+    )
     return Collection(tuple(outputs), homes, slots, runtime, shared)
 
 
@@ -268,7 +271,10 @@ def _make(
         yield later(".rela.dyn", form.SHT_RELA, 8, relocations * form.RELA.size, form.RELA.size)
         tags += RELA_TAGS
     size = tags * form.DYNAMIC_TAG.size
-    yield later(".dynamic", form.SHT_DYNAMIC, 8, size, form.DYNAMIC_TAG.size)
+    yield replace(
+        later(".dynamic", form.SHT_DYNAMIC, 8, size, form.DYNAMIC_TAG.size),
+        segment=Segment.RELRO if shared else Segment.R,
+    )
     if ".eh_frame" in gathered:
         count = sum(
             frames.frame_count(section.data, section.where) for section in gathered[".eh_frame"]

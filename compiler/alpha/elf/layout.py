@@ -1,12 +1,14 @@
 """Output sections to addresses and file offsets.
 
-Every segment begins on its own page, in memory and in the file, so no page holds both code and data. The page is the
-largest that the file must load under.
+Every segment has pages of its own in memory, and in the file it begins where the one before it ended, as in the layout
+that other linkers choose: a page of the file where two segments meet is mapped for both. The part that is sealed has
+pages of its own in the file too. The page is the largest that the file must load under.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from alpha.base.record import record
 from alpha.elf import form
@@ -61,14 +63,15 @@ def place(collection: Collection, page: int) -> Layout:
     notes = [output for output in outputs if output.kind == form.SHT_NOTE]
     names = {output.name for output in outputs}
     extra = len(notes) + (".eh_frame_hdr" in names) + (PROPERTY_SECTION in names)
-    # Beside these: .dynamic, RELRO and the stack's permissions.
-    header_count = len(segments) + extra + 3
+    # Beside these: .dynamic and the stack's permissions.
+    header_count = len(segments) + extra + 2 + (Segment.RELRO in segments)
     addresses: dict[str, int] = {}
     offsets: dict[str, int] = {}
     loads: list[ProgramHeader] = []
     address = offset = 0
-    for segment in segments:
-        start, begin = align_up(address, page), align_up(offset, page)
+    for before, segment in pairwise((Segment.FILE, *segments)):
+        begin = align_up(offset, page) if Segment.RELRO in (segment, before) else offset
+        start = align_up(address, page) + begin % page
         address, offset = start, begin
         if segment is Segment.R:
             address = offset = form.FILE_HEADER.size + header_count * form.PROGRAM_HEADER.size
@@ -95,7 +98,7 @@ def place(collection: Collection, page: int) -> Layout:
         offset = align_up(offset, output.align)
         addresses[output.name], offsets[output.name] = 0, offset
         offset += output.size
-    relro = loads[segments.index(Segment.RELRO)]
+    relro = loads[segments.index(Segment.RELRO)] if Segment.RELRO in segments else None
     headers = tuple(loads) + _described(outputs, addresses, offsets, relro)
     return Layout(addresses, offsets, headers, _reserved(outputs, addresses, relro), offset)
 
@@ -108,7 +111,7 @@ def _described(
     outputs: Sequence[Output],
     addresses: dict[str, int],
     offsets: dict[str, int],
-    relro: ProgramHeader,
+    relro: ProgramHeader | None,
 ) -> tuple[ProgramHeader, ...]:
     """The program headers that load nothing but say what is where."""
 
@@ -127,14 +130,15 @@ def _described(
         found.append(of(form.PT_GNU_PROPERTY, by_name[PROPERTY_SECTION]))
     found.extend(of(form.PT_NOTE, output) for output in outputs if output.kind == form.SHT_NOTE)
     found.append(of(form.PT_DYNAMIC, by_name[".dynamic"]))
-    where = (relro.offset, relro.address, relro.file_size, relro.memory_size)
-    found.append(ProgramHeader(form.PT_GNU_RELRO, form.PF_R, *where, 1))
+    if relro is not None:
+        where = (relro.offset, relro.address, relro.file_size, relro.memory_size)
+        found.append(ProgramHeader(form.PT_GNU_RELRO, form.PF_R, *where, 1))
     found.append(ProgramHeader(form.PT_GNU_STACK, form.PF_R | form.PF_W, 0, 0, 0, 0, 16))
     return tuple(found)
 
 
 def _reserved(
-    outputs: Sequence[Output], addresses: dict[str, int], relro: ProgramHeader
+    outputs: Sequence[Output], addresses: dict[str, int], relro: ProgramHeader | None
 ) -> dict[str, int]:
     sizes = {output.name: output.size for output in outputs}
     rela = addresses.get(".rela.dyn", 0)
@@ -143,8 +147,8 @@ def _reserved(
         "__ehdr_start": 0,
         "__rela_start": rela,
         "__rela_end": rela + sizes.get(".rela.dyn", 0),
-        "__relro_start": relro.address,
-        "__relro_end": relro.address + relro.memory_size,
+        "__relro_start": relro.address if relro else 0,
+        "__relro_end": relro.address + relro.memory_size if relro else 0,
         "__alpha_digest": manifest,
         "__alpha_manifest_start": manifest + DIGEST_SIZE,
         "__alpha_manifest_end": manifest + sizes[MANIFEST_SECTION],

@@ -15,7 +15,7 @@ RESERVED: Final = (
     "__ehdr_start",  # address of the file header, so also of the first loaded byte
     "__rela_start",  # the run-time relocations, all of them R_*_RELATIVE
     "__rela_end",
-    "__relro_start",  # whole pages, to be made read-only once the relocations are applied
+    "__relro_start",  # whole pages, to be made read-only once the relocations are applied; 0 for none, as the end
     "__relro_end",
     "__alpha_digest",  # 32 bytes
     "__alpha_manifest_start",

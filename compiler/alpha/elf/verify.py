@@ -3,12 +3,12 @@
 It shares no code and no numbers with the linker, so a mistake there cannot excuse itself here. The laws:
 
  1. header      64-bit little-endian, position-independent, for the host's machine; tables inside the file
- 2. segments    loaded ranges inside the file, on their own pages of the host's size, in order, apart; R, RX or RW,
-                never writable and executable; one RX; the file's own headers at address 0
- 3. marks       no interpreter, no thread-local block; a stack that is not executable; one RELRO range of whole pages
-                that is the beginning of an RW segment
+ 2. segments    loaded ranges inside the file, on pages of memory of their own, as far into a page as in the file,
+                in order; R, RX or RW, never writable and executable; one RX; the file's own headers at address 0
+ 3. marks       no interpreter, no thread-local block; a stack that is not executable; at most one RELRO range of whole
+                pages that is the beginning of an RW segment; in it what is relocated and then read alone
  4. entry       in the file's bytes of the RX segment
- 5. dynamic     inside RELRO; nothing needed, no text relocation; its relocation table is `.rela.dyn`
+ 5. dynamic     inside RELRO or R; nothing needed, no text relocation; its relocation table is `.rela.dyn`
  6. relocations all R_*_RELATIVE, in order of place, apart; eight zero bytes of an RW segment; the address they will
                 hold is in a segment
  7. sections    inside the file, apart; loaded ones inside one segment that agrees on writing and executing
@@ -33,6 +33,8 @@ from alpha.elf.image import (
     EH_FRAME,
     EXECUTE,
     INTERPRETER,
+    LOAD,
+    READ,
     RELATIVE,
     RELRO,
     STACK,
@@ -82,10 +84,10 @@ def _segments(image: Image) -> None:
         need(load.file_size <= load.size, f"{load.address:#x} is larger in the file")
         need(load.align == page, f"alignment {load.align:#x}")
         need(
-            load.address % page == 0 and load.offset % page == 0,
-            f"{load.address:#x} is not on a page",
+            (load.address - load.offset) % page == 0,
+            f"{load.address:#x} is elsewhere in its page than in the file",
         )
-        need(load.address >= end, f"{load.address:#x} shares a page")
+        need(load.address - load.address % page >= end, f"{load.address:#x} shares a page")
         need(load.flags in (4, 5, 6), f"flags {load.flags}")
         end = load.address + load.size + -(load.address + load.size) % page
     need(end <= 1 << 31, "larger than 2 GiB")
@@ -96,7 +98,16 @@ def _marks(image: Image) -> None:
     kinds = [segment.kind for segment in image.segments]
     need(INTERPRETER not in kinds and TLS not in kinds, "an interpreter or thread-local block")
     need(image.one(STACK, "GNU_STACK").flags == 6, "the stack's permissions")
+    sealed = [section for name in (".data.rel.ro", ".got") if (section := image.section(name))]
+    if RELRO not in kinds:
+        need(not sealed, "no RELRO for what is relocated")
+        return
     relro = image.one(RELRO, "GNU_RELRO")
+    for section in sealed:
+        inside = relro.address <= section.address and section.address + section.size <= (
+            relro.address + relro.size
+        )
+        need(inside, f"{section.name} is outside RELRO")
     page = image.host.page
     need(
         relro.size > 0 and relro.address % page == 0 and relro.size % page == 0,
@@ -126,12 +137,14 @@ def _dynamic(image: Image) -> None:
 
 def loaders_view(image: Image) -> dict[int, int]:
     """The tags of `.dynamic`, which are those of a file that needs nothing and is relocated by one table."""
-    segment, relro = image.one(DYNAMIC, "DYNAMIC"), image.one(RELRO, "GNU_RELRO")
-    inside = (
-        relro.address <= segment.address
-        and segment.address + segment.size <= relro.address + relro.size
+    segment = image.one(DYNAMIC, "DYNAMIC")
+    inside = any(
+        each.address <= segment.address
+        and segment.address + segment.size <= each.address + each.size
+        for each in image.segments
+        if each.kind == RELRO or (each.kind == LOAD and each.flags == READ)
     )
-    need(inside, "outside RELRO")
+    need(inside, "outside RELRO and R")
     need(segment.size % 16 == 0, "size")
     tags = dict(struct.iter_unpack("<QQ", image.bytes_at(segment.address, segment.size)))
     # NEEDED, INIT, FINI, TEXTREL, INIT_ARRAY, FINI_ARRAY

@@ -150,7 +150,7 @@ def cut(amount: int) -> Callable[[bytes], bytes]:
     return lambda data: data[:-amount]
 
 
-# Layout of the sound image: R at 0, RX at 0x1000, RELRO at 0x2000 (.data.rel.ro 16 bytes, .dynamic), RW at 0x3000.
+# Layout of the sound image: R at 0, RX at 0x1470, RELRO at 0x2000 (.data.rel.ro 16 bytes), RW at 0x3000.
 BROKEN = [
     Broken("not ELF", "header", header(0, 1, 0)),
     Broken("32 bits", "header", header(4, 1, 1)),
@@ -170,8 +170,8 @@ BROKEN = [
     Broken("a segment outside the file", "segments", segment(LOAD, 3, offset=0x100000)),
     Broken("more in the file than in memory", "segments", segment(LOAD, 3, size=8)),
     Broken("an alignment below the page", "segments", segment(LOAD, 1, align=0x100)),
-    Broken("a segment between pages", "segments", segment(LOAD, 3, address=0x3010)),
-    Broken("a segment off its page in the file", "segments", segment(LOAD, 3, offset=0x3010)),
+    Broken("a segment elsewhere in its page", "segments", segment(LOAD, 3, address=0x3080)),
+    Broken("a segment elsewhere in the file's page", "segments", segment(LOAD, 3, offset=0x3010)),
     Broken("segments on one page", "segments", segment(LOAD, 2, address=0x1000)),
     Broken("segments out of order", "segments", segment(LOAD, 1, address=0x9000)),
     Broken("writable code", "segments", segment(LOAD, 1, flags=7)),
@@ -187,6 +187,7 @@ BROKEN = [
     Broken("an executable stack", "marks", segment(STACK, 0, flags=7)),
     Broken("no word on the stack", "marks", segment(STACK, 0, kind=0)),
     Broken("no RELRO", "marks", segment(RELRO, 0, kind=0)),
+    Broken("what is sealed elsewhere", "marks", section(".data.rel.ro", address=0x3000)),
     Broken("RELRO of part of a page", "marks", segment(RELRO, 0, size=0x800)),
     Broken("RELRO of nothing", "marks", segment(RELRO, 0, size=0)),
     Broken("RELRO beyond its segment", "marks", segment(RELRO, 0, size=0x2000)),
@@ -200,7 +201,7 @@ BROKEN = [
         "dynamic",
         segment(DYNAMIC, 0, address=0x3000, size=32),
     ),
-    Broken("a dynamic section among code", "dynamic", segment(DYNAMIC, 0, address=0x1000, size=16)),
+    Broken("a dynamic section among code", "dynamic", segment(DYNAMIC, 0, address=0x1470, size=16)),
     Broken("half a tag", "dynamic", segment(DYNAMIC, 0, size=200)),
     Broken("a needed library", "dynamic", inside(".dynamic", 0, struct.pack("<QQ", 1, 0))),
     *(
@@ -221,7 +222,7 @@ BROKEN = [
     Broken("relocations of one place", "relocations", added(".rela.dyn", 24, -8)),
     Broken("relocations that overlap", "relocations", added(".rela.dyn", 24, -1)),
     Broken(
-        "a relocation of code", "relocations", inside(".rela.dyn", 0, struct.pack("<Q", 0x1000))
+        "a relocation of code", "relocations", inside(".rela.dyn", 0, struct.pack("<Q", 0x1470))
     ),
     Broken(
         "a relocation of constants", "relocations", inside(".rela.dyn", 0, struct.pack("<Q", 0x40))

@@ -71,9 +71,10 @@ MUTANTS = [
     # Layout
     (
         "layout",
-        "start, begin = align_up(address, page), align_up(offset, page)",
-        "start, begin = align_up(address, 16), align_up(offset, 16)",
+        "start = align_up(address, page) + begin % page",
+        "start = align_up(address, 16) + begin % 16",
     ),
+    ("layout", "if Segment.RELRO in (segment, before) else", "if segment is Segment.RELRO else"),
     ("layout", "address = align_up(address, page)\n        permissions", "permissions"),
     ("layout", "if address > LARGEST_IMAGE:", "if False:"),
     ("layout", "if output.align > page:", "if False:"),
@@ -105,7 +106,10 @@ MUTANTS = [
     ("write", "enumerate(entries, 1)", "enumerate(entries)"),
     ("write", "parts[manifest] = _sha256(parts)", "parts[manifest] = bytes(32)"),
     # The re-reader must be as sharp
-    ("verify", "load.address >= end", "True"),
+    ("verify", "load.address - load.address % page >= end", "True"),
+    ("verify", "(load.address - load.offset) % page == 0", "True"),
+    ("verify", 'need(inside, f"{section.name} is outside RELRO")', "pass"),
+    ("verify", "need(not sealed, ", "need(True, "),
     ("verify", "load.flags in (4, 5, 6)", "load.flags in (4, 5, 6, 7)"),
     ("verify", 'image.loaded(entry, EXECUTE), f"{entry:#x} is not code"', 'True, ""'),
     ("verify", 'image.loaded(place, WRITE), "{} is not writable"', "True, ''"),

@@ -66,6 +66,9 @@ done:
   %from = ptrtoint ptr @__relro_start to i64
   %to = ptrtoint ptr @__relro_end to i64
   %size = sub i64 %to, %from
+  %any = icmp ne i64 %size, 0
+  br i1 %any, label %seal, label %good
+seal:
   %r = call i64 @call(i64 MPROTECT, i64 %from, i64 %size, i64 1)
   %sealed = icmp eq i64 %r, 0
   br i1 %sealed, label %good, label %bad

@@ -40,21 +40,32 @@ def check_program_headers(elf: Linker) -> None:
     features, identity, index = (
         found[name] for name in (".note.gnu.property", ".note.gnu.build-id", ".eh_frame_hdr")
     )
-    frames_end, dynamic = found[".eh_frame"].address + found[".eh_frame"].size, found[".dynamic"]
+    dynamic = found[".dynamic"]
+    end = dynamic.address + dynamic.size
+    text, data = found[".text"], found[".data"]
+    bss_end = found[".bss"].address + 9
+    code_begin, data_begin = 0x1000 + end, 0x2000 + text.offset + 1
     assert [tuple(segment) for segment in image.segments] == [
-        (1, 4, 0, 0, 0, frames_end, frames_end, 0x1000),
-        (1, 5, 0x1000, 0x1000, 0x1000, 1, 1, 0x1000),
-        (1, 6, 0x2000, 0x2000, 0x2000, dynamic.size, 0x1000, 0x1000),
-        (1, 6, 0x3000, 0x3000, 0x3000, 5, 17, 0x1000),
+        (1, 4, 0, 0, 0, end, end, 0x1000),
+        (
+            1,
+            5,
+            end,
+            code_begin,
+            code_begin,
+            text.address + 1 - code_begin,
+            text.address + 1 - code_begin,
+            0x1000,
+        ),
+        (1, 6, data.offset, data_begin, data_begin, 5, bss_end - data_begin, 0x1000),
         (0x6474E550, 4, index.offset, index.address, index.address, index.size, index.size, 4),
         (0x6474E553, 4, features.offset, features.address, features.address, 32, 32, 8),
         (4, 4, features.offset, features.address, features.address, 32, 32, 8),
         (4, 4, identity.offset, identity.address, identity.address, 36, 36, 4),
-        (2, 6, dynamic.offset, dynamic.address, dynamic.address, dynamic.size, dynamic.size, 8),
-        (0x6474E552, 4, 0x2000, 0x2000, 0x2000, dynamic.size, 0x1000, 1),
+        (2, 4, dynamic.offset, dynamic.address, dynamic.address, dynamic.size, dynamic.size, 8),
         (0x6474E551, 6, 0, 0, 0, 0, 0, 16),
     ]
-    assert features.address == 64 + 56 * 11, "sections follow the headers"
+    assert features.address == 64 + 56 * 9, "sections follow the headers"
 
 
 def check_the_file_header(elf: Linker) -> None:
@@ -64,7 +75,7 @@ def check_the_file_header(elf: Linker) -> None:
         fields = struct.unpack_from("<16sHHIQQQIHHHHHH", image.data)
         identity, entry = b"\x7fELF\2\1\1" + bytes(9), section_of(image, ".text").address
         assert fields[:5] == (identity, 3, machine, 1, entry)
-        assert fields[5:] == (64, table, 0, 64, 56, 7, 64, count, count - 1)
+        assert fields[5:] == (64, table, 0, 64, 56, 5, 64, count, count - 1)
         assert table % 8 == 0 and len(image.data) == table + 64 * count
 
 
@@ -97,7 +108,7 @@ def check_section_headers(elf: Linker) -> None:
         ".eh_frame": (1, 2, "", 0, 8, 0),
         ".text": (1, 6, "", 0, 16, 0),
         ".data.rel.ro": (1, 3, "", 0, 8, 0),
-        ".dynamic": (6, 3, ".dynstr", 0, 8, 16),
+        ".dynamic": (6, 2, ".dynstr", 0, 8, 16),
         ".got": (1, 3, "", 0, 8, 0),
         ".symtab": (2, 0, ".strtab", 1, 8, 24),
         ".strtab": (3, 0, "", 0, 1, 0),

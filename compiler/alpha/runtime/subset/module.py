@@ -14,8 +14,12 @@ from alpha.runtime.subset.scope import Function, Scope, Table, Variable
 from alpha.runtime.subset.statements import body
 from alpha.runtime.subset.types import Value
 
-_ATTRIBUTES = 'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
-"""`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured.
+_ATTRIBUTES = (
+    'nounwind optsize "no-builtins" "frame-pointer"="all" "probe-stack"="inline-asm"'
+    ' "no-jump-tables"="true"'
+)
+"""No tables of addresses in place of comparisons: they would be relocated.
+`optsize`: no padding before loops and nothing duplicated, which is smaller, and no slower that can be measured.
 No `uwtable`: nothing unwinds at run time, so the unwind tables are debugging information, not loaded."""
 
 
