@@ -1,6 +1,6 @@
-"""The direct lanes give the reference's bits: every operation, every size around the 16 lanes, any number of parts.
+"""The direct templates give the reference's bits: every operation, every size around the 16 lanes, any number of parts.
 
-That of devices runs as PTX on the model of sm_86; there the number of parts chooses the order of blocks.
+Those of hosts run on this machine; those of devices run as PTX on the checked model of sm_86, in any order of blocks.
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ Array = Any
 MANY = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@pytest.fixture(scope="module", params=[Runner, DeviceRunner], ids=["host", "device"])
-def runner(request: pytest.FixtureRequest) -> Iterator[Runner | DeviceRunner]:
-    runner = request.param()
+Lane = Runner | DeviceRunner
+LANES: tuple[type[Lane], ...] = (Runner, DeviceRunner)
+
+
+@pytest.fixture(scope="module", params=LANES, ids=["host", "device"])
+def runner(request: pytest.FixtureRequest) -> Iterator[Lane]:
+    runner: Lane = request.param()
     yield runner
     runner.close()
 
@@ -52,9 +56,8 @@ def every_kernel_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "PARALLEL_WORK", 1)
 
 
-def agree(
-    runner: Runner | DeviceRunner, graph: Graph, inputs: Mapping[str, Array], parts: int = 1
-) -> None:
+def agree(runner: Lane, graph: Graph, inputs: Mapping[str, Array], parts: int = 1) -> None:
+    """With `parts` the order of blocks on a device changes, too."""
     expected = evaluate(read_graph(to_text(graph)), inputs)
     found = runner.run(graph, inputs, parts)
     assert list(found) == list(expected)
@@ -66,7 +69,7 @@ def agree(
 @settings(MANY, max_examples=6)
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1), parts=st.integers(1, 3))
 def test_every_operation(
-    runner: Runner | DeviceRunner, operation: str, data: st.DataObject, seed: int, parts: int
+    runner: Lane, operation: str, data: st.DataObject, seed: int, parts: int
 ) -> None:
     graph = data.draw(wide(operation, Dtype.F32))
     agree(runner, graph, inputs_of(graph, seed, specials=True), parts)
@@ -76,9 +79,7 @@ def test_every_operation(
 @pytest.mark.parametrize("dtype", [Dtype.BF16, Dtype.F16], ids=str)
 @settings(MANY, max_examples=40)
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1))
-def test_narrow_floats(
-    runner: Runner | DeviceRunner, dtype: Dtype, data: st.DataObject, seed: int
-) -> None:
+def test_narrow_floats(runner: Lane, dtype: Dtype, data: st.DataObject, seed: int) -> None:
     operation = data.draw(st.sampled_from(OPERATIONS))
     graph = data.draw(applications(operation, dtype))
     agree(runner, graph, inputs_of(graph, seed, specials=True))
@@ -103,11 +104,7 @@ WIDE_FLOAT = ("add", "mul", "div", "fma", "sqrt", "floor", "round", "pow", "relu
 @settings(MANY, max_examples=50)
 @given(data=st.data(), seed=st.integers(0, 2**32 - 1))
 def test_other_dtypes(
-    runner: Runner | DeviceRunner,
-    dtype: Dtype,
-    operations: tuple[str, ...],
-    data: st.DataObject,
-    seed: int,
+    runner: Lane, dtype: Dtype, operations: tuple[str, ...], data: st.DataObject, seed: int
 ) -> None:
     graph = data.draw(wide(data.draw(st.sampled_from(operations)), dtype))
     agree(runner, graph, inputs_of(graph, seed, specials=True))
@@ -116,7 +113,7 @@ def test_other_dtypes(
 @pytest.mark.slow
 @settings(MANY, max_examples=40)
 @given(graph=graphs(), seed=st.integers(0, 2**32 - 1), parts=st.integers(1, 3))
-def test_whole_graphs(runner: Runner | DeviceRunner, graph: Graph, seed: int, parts: int) -> None:
+def test_whole_graphs(runner: Lane, graph: Graph, seed: int, parts: int) -> None:
     agree(runner, graph, inputs_of(graph, seed, specials=True), parts)
 
 
@@ -128,7 +125,7 @@ def one(operation: str, *types: TensorType, **attributes: Any) -> Graph:
 
 
 @pytest.mark.parametrize("count", [*range(1, 36), 47, 48, 49, 100, 257])
-def test_sums_of_rows_and_columns(runner: Runner | DeviceRunner, count: int) -> None:
+def test_sums_of_rows_and_columns(runner: Lane, count: int) -> None:
     for shape, axes in (
         ((count,), (0,)),
         ((3, count), (1,)),
@@ -142,7 +139,7 @@ def test_sums_of_rows_and_columns(runner: Runner | DeviceRunner, count: int) -> 
 
 
 @pytest.mark.parametrize("columns", [1, 2, 10, 15, 16, 17, 63, 64, 65, 81, 130])
-def test_contractions_around_a_pass(runner: Runner | DeviceRunner, columns: int) -> None:
+def test_contractions_around_a_pass(runner: Lane, columns: int) -> None:
     values = numpy.random.default_rng(columns)
     sizes = {"i": 5, "j": columns, "k": 33}
     for left, right, result in (
@@ -164,7 +161,7 @@ def test_contractions_around_a_pass(runner: Runner | DeviceRunner, columns: int)
 
 
 @pytest.mark.parametrize("operation", UNARY)
-def test_functions_on_many_numbers(runner: Runner | DeviceRunner, operation: str) -> None:
+def test_functions_on_many_numbers(runner: Lane, operation: str) -> None:
     """Bits drawn evenly, numbers near zero, and numbers around the limits of the formulas."""
     generator = numpy.random.default_rng(11)
     bits = generator.integers(0, 2**32, 8_000, dtype=numpy.uint32).view(numpy.float32)
@@ -179,7 +176,7 @@ def test_functions_on_many_numbers(runner: Runner | DeviceRunner, operation: str
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.5, float("inf"), -float("inf"), float("nan")])
-def test_functions_of_a_known_number(runner: Runner | DeviceRunner, value: float) -> None:
+def test_functions_of_a_known_number(runner: Lane, value: float) -> None:
     builder = Builder()
     number = builder.constant(value, Dtype.F32)
     outputs = [(name, builder.apply(name, (number,))) for name in UNARY]
@@ -196,7 +193,7 @@ def test_functions_of_a_known_number(runner: Runner | DeviceRunner, value: float
 
 
 @pytest.mark.parametrize("value", [0, 1, -1, 7, -7, 2**31 - 1, -(2**31)])
-def test_functions_of_a_known_integer(runner: Runner | DeviceRunner, value: int) -> None:
+def test_functions_of_a_known_integer(runner: Lane, value: int) -> None:
     builder = Builder()
     number = builder.constant(value, Dtype.I32)
     other = builder.constant(-3, Dtype.I32)
@@ -212,7 +209,7 @@ def test_functions_of_a_known_integer(runner: Runner | DeviceRunner, value: int)
 
 
 @pytest.mark.parametrize("operation", BINARY)
-def test_pairs_of_many_numbers(runner: Runner | DeviceRunner, operation: str) -> None:
+def test_pairs_of_many_numbers(runner: Lane, operation: str) -> None:
     generator = numpy.random.default_rng(12)
     a, b = generator.integers(0, 2**32, (2, 6_000), dtype=numpy.uint32).view(numpy.float32)
     type_ = TensorType(Dtype.F32, a.shape)
@@ -223,7 +220,7 @@ CASTABLE = tuple(dtype for dtype in Dtype if dtype is not Dtype.BOOL)
 
 
 @pytest.mark.parametrize("source", Dtype, ids=str)
-def test_casts_between_all_dtypes(runner: Runner | DeviceRunner, source: Dtype) -> None:
+def test_casts_between_all_dtypes(runner: Lane, source: Dtype) -> None:
     """At zeros, infinities, NaN, halfway cases, and both ends of every integer type."""
     if source.is_float:
         edges = [0.0, -0.0, 1.5, 2.5, -0.5, 254.9, 255.5, -1.0, 2.0**31, -(2.0**31), 2.0**32]
@@ -271,9 +268,7 @@ DIVISORS = (1, -1, 2, 3, -3, 7, 255, 256, 2**31 - 1, -(2**31), 2**31, 2**40)
     ],
     ids=str,
 )
-def test_floor_division_at_the_ends_of_integers(
-    runner: Runner | DeviceRunner, dtype: Dtype, by: int
-) -> None:
+def test_floor_division_at_the_ends_of_integers(runner: Lane, dtype: Dtype, by: int) -> None:
     limits = numpy.iinfo(STORAGE[dtype])
     drawn = numpy.random.default_rng(1).integers(limits.min, limits.max, 30, STORAGE[dtype])
     ends = numpy.array([limits.min, limits.min + 1, 0, 1, limits.max - 1, limits.max])
@@ -282,7 +277,7 @@ def test_floor_division_at_the_ends_of_integers(
         agree(runner, one(operation, TensorType(dtype, values.shape), by=by), {"a": values})
 
 
-def test_extremes_order_zeros_and_keep_nan(runner: Runner | DeviceRunner) -> None:
+def test_extremes_order_zeros_and_keep_nan(runner: Lane) -> None:
     nan = float("nan")
     rows = [[0.0, -0.0, -1.0], [-0.0, 0.0, -0.0], [1.0, nan, float("inf")], [nan, nan, 0.0]]
     values = numpy.array(rows, numpy.float32)
@@ -299,16 +294,14 @@ def test_extremes_order_zeros_and_keep_nan(runner: Runner | DeviceRunner) -> Non
 
 
 @pytest.mark.parametrize("shape", [(1,), (5,), (16,), (63,), (3, 27)])
-def test_draws_are_the_words_of_their_blocks(
-    runner: Runner | DeviceRunner, shape: tuple[int, ...]
-) -> None:
+def test_draws_are_the_words_of_their_blocks(runner: Lane, shape: tuple[int, ...]) -> None:
     key = numpy.array([3, 2**32 - 1, 12], numpy.uint32)
     for operation in ("uniform", "normal"):
         graph = one(operation, TensorType(Dtype.U32, (3,)), shape=shape)
         agree(runner, graph, {"a": key}, 3)
 
 
-def test_views_are_read_through(runner: Runner | DeviceRunner) -> None:
+def test_views_are_read_through(runner: Lane) -> None:
     """A broadcast or reshape makes no kernel of its own below arithmetic, and is written out elsewhere."""
     text = """graph views
   %0 = input {name = "x"} : f32[6]

@@ -1,7 +1,8 @@
 """The templates of elementwise operations and of copies.
 
-A thread makes four neighbours where all operands let it move 16 bytes at once, else one element. An operand that was
-broadcast is not written out: element i of the operand is element `i mod count` of its buffer.
+A thread makes four neighbours where one of its buffers lets it move 16 bytes at once, and moves smaller elements one by
+one; else it makes one element. An operand that was broadcast is not written out: element i of the operand is element
+`i mod count` of its buffer.
 """
 
 from __future__ import annotations
@@ -9,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from alpha.kernel.builder import KernelBuilder, index
-from alpha.kernel.device.threads import COMPUTING, MOVING, each
+from alpha.kernel.device.threads import COMPUTING, MOVING, WORD, each
 from alpha.kernel.direct.arithmetic import ELEMENTS, WEIGHTS
 from alpha.kernel.direct.elementwise import aligned
 from alpha.kernel.direct.site import Held, Number, Site
 from alpha.kernel.node import QUAD, Atom, Buffer, Constant, Kernel, ValueType
-
-WORD = 4
-"""Bytes of an element of which four are moved at once."""
 
 
 def elementwise(site: Site) -> Kernel:
@@ -46,9 +44,9 @@ def elementwise(site: Site) -> Kernel:
             if size == 1:
                 atoms.append(builder.splat(builder.load(number, index(0)), lanes))
             else:
-                atoms.append(builder.load(number, place_of(size), lanes))
+                atoms.append(_load(builder, number, place_of(size), lanes))
         value = ELEMENTS[site.node.operation](builder, site.node, atoms)
-        builder.store(result, place_of(site.count), value)
+        _store(builder, result, place_of(site.count), value)
     work = site.count * WEIGHTS.get(site.node.operation, 1)
     return site.kernel(builder, work, parallel=False, aligned=aligned(site, builder))
 
@@ -67,5 +65,22 @@ def copy_kernel(symbol: str, source: Buffer, target: Buffer) -> Kernel:
 def width(buffers: Iterable[Buffer]) -> int:
     """How many neighbours a thread makes of elements that lie in such buffers."""
     found = list(buffers)
-    fours = all(item.count % QUAD == 0 and item.scalar.size == WORD for item in found)
-    return QUAD if found and fours else 1
+    fours = all(item.count % QUAD == 0 and item.scalar.size <= WORD for item in found)
+    return QUAD if fours and any(item.scalar.size == WORD for item in found) else 1
+
+
+def _load(builder: KernelBuilder, number: int, place: Atom, lanes: int) -> Atom:
+    if lanes == 1 or builder.buffers[number].scalar.size == WORD:
+        return builder.load(number, place, lanes)
+    places = [builder.add(place, index(lane)) for lane in range(lanes)]
+    return builder.pack([builder.load(number, there) for there in places])
+
+
+def _store(builder: KernelBuilder, number: int, place: Atom, value: Atom) -> None:
+    lanes = value.type.lanes
+    if lanes == 1 or value.type.scalar.size == WORD:
+        builder.store(number, place, value)
+        return
+    for lane in range(lanes):
+        one = builder.extract(value, lane)
+        builder.store(number, builder.add(place, index(lane)), one)

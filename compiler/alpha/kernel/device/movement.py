@@ -1,4 +1,7 @@
-"""The templates of movement: every element of the result finds its own in the operand."""
+"""The templates of movement: every element of the result finds its own in the operand.
+
+A thread moves four neighbours at once where they are four neighbours in the operand too, or one element four times.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from collections.abc import Sequence
 from math import prod
 
 from alpha.kernel.builder import KernelBuilder, index
-from alpha.kernel.device.threads import MOVING, coordinates, each
+from alpha.kernel.device.threads import MOVING, WORD, coordinates, each
 from alpha.kernel.direct.copy import Axis, merged, zero
 from alpha.kernel.direct.site import Number, Site, strides
-from alpha.kernel.node import Atom, Buffer, Constant, Kernel, Scalar, ValueType
+from alpha.kernel.node import QUAD, Atom, Buffer, Constant, Kernel, Scalar, ValueType
 
 
 def _simple(site: Site, steps: Sequence[int], first: int = 0) -> Kernel:
@@ -19,11 +22,23 @@ def _simple(site: Site, steps: Sequence[int], first: int = 0) -> Kernel:
     axes = merged(
         [Axis(*item) for item in zip(site.shape, steps, strides(site.shape), strict=True)]
     )
-    with each(builder, site.count, MOVING) as place:
-        found = coordinates(builder, place, [axis.extent for axis in axes])
-        terms = [(atom, axis.source) for atom, axis in zip(found, axes, strict=True)]
-        builder.store(target, place, builder.load(source, builder.affine(terms, first)))
+    *outer, last = axes or [Axis(1, 0, 1)]
+    lanes = together(site.scalar, [last.extent])
+    if last.source:
+        starts = [first, *(axis.source for axis in outer)]
+        lanes = together(site.scalar, [last.extent, *starts]) if last.source == 1 else 1
+    with each(builder, site.count // lanes, MOVING) as unit:
+        found = coordinates(builder, unit, [*(axis.extent for axis in outer), last.extent // lanes])
+        there = [*(axis.source for axis in outer), last.source * lanes]
+        place = builder.affine(list(zip(found, there, strict=True)), first)
+        value = builder.load(source, place, lanes if last.source else 1)
+        builder.store(target, builder.scaled(unit, lanes), builder.splat(value, lanes))
     return site.kernel(builder, site.count, parallel=False)
+
+
+def together(scalar: Scalar, counts: Sequence[int]) -> int:
+    """How many elements are moved at once where each of these counts is one of whole moves."""
+    return QUAD if scalar.size == WORD and not any(count % QUAD for count in counts) else 1
 
 
 def transpose(site: Site) -> Kernel:
@@ -56,13 +71,21 @@ def broadcast(site: Site) -> Kernel:
     builder = KernelBuilder()
     if isinstance(operand, Number):
         target = builder.writes(site.result)
-        with each(builder, site.count, MOVING) as place:
-            builder.store(target, place, Constant(operand.value, ValueType(operand.scalar)))
+        lanes = together(site.scalar, [site.count])
+        with each(builder, site.count // lanes, MOVING) as unit:
+            value: Atom = Constant(operand.value, ValueType(operand.scalar, lanes))
+            builder.store(target, builder.scaled(unit, lanes), value)
         return site.kernel(builder, site.count, parallel=False)
     source, target = builder.reads(operand.buffer), builder.writes(site.result)
-    with each(builder, site.count, MOVING) as place:
-        there = builder.apply("remainder", place, index(operand.buffer.count))
-        builder.store(target, place, builder.load(source, there))
+    size = operand.buffer.count
+    lanes = together(site.scalar, [site.count, size] if size > 1 else [site.count])
+    with each(builder, site.count // lanes, MOVING) as unit:
+        if size == 1:
+            value = builder.splat(builder.load(source, index(0)), lanes)
+        else:
+            turn = builder.apply("remainder", unit, index(size // lanes))
+            value = builder.load(source, builder.scaled(turn, lanes), lanes)
+        builder.store(target, builder.scaled(unit, lanes), value)
     return site.kernel(builder, site.count, parallel=False)
 
 
@@ -73,21 +96,23 @@ def _pieces(site: Site, axis: int, pieces: Sequence[tuple[Buffer | None, int]]) 
     target = builder.writes(site.result)
     inner = prod(site.shape[axis + 1 :])
     rows = prod(site.shape[:axis])
-    with each(builder, site.count, MOVING) as place:
-        row, within = coordinates(builder, place, [rows, site.shape[axis] * inner])
+    lanes = together(site.scalar, [size * inner for _, size in pieces])
+    with each(builder, site.count // lanes, MOVING) as unit:
+        row, within = coordinates(builder, unit, [rows, site.shape[axis] * inner // lanes])
         if rows == 1:
-            within = place
+            within = unit
         first = 0
         for number, (_, size) in zip(numbers, pieces, strict=True):
-            length = size * inner
+            length = size * inner // lanes
             after = builder.apply("greaterEqual", within, index(first))
             before = builder.apply("less", within, index(first + length))
             with builder.when(builder.apply("and", after, before)):
-                value: Atom = zero(site.scalar, 1)
+                value: Atom = zero(site.scalar, lanes)
                 if number is not None:
-                    there = builder.affine([(row, length), (within, 1)], -first)
-                    value = builder.load(number, there)
-                builder.store(target, place, value)
+                    steps = [(row, length * lanes), (within, lanes)]
+                    there = builder.affine(steps, -first * lanes)
+                    value = builder.load(number, there, lanes)
+                builder.store(target, builder.scaled(unit, lanes), value)
             first += length
     return site.kernel(builder, site.count, parallel=False)
 
@@ -114,11 +139,12 @@ def gather(site: Site) -> Kernel:
     source, ids = builder.reads(table), builder.reads(site.buffer(1))
     target = builder.writes(site.result)
     width = table.count // site.operand_shape(0)[0]
-    with each(builder, site.count, MOVING) as place:
-        row, column = coordinates(builder, place, [site.count // width, width])
+    lanes = together(site.scalar, [width])
+    with each(builder, site.count // lanes, MOVING) as unit:
+        row, column = coordinates(builder, unit, [site.count // width, width // lanes])
         found = builder.convert(builder.load(ids, row), Scalar.I64)
-        there = builder.affine([(found, width), (column, 1)])
-        builder.store(target, place, builder.load(source, there))
+        there = builder.affine([(found, width), (column, lanes)])
+        builder.store(target, builder.scaled(unit, lanes), builder.load(source, there, lanes))
     return site.kernel(builder, site.count, parallel=False)
 
 

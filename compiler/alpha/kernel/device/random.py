@@ -1,12 +1,20 @@
-"""The templates of keys and draws. A key is made by one thread; a draw has a thread for each of its elements."""
+"""The templates of keys and draws. A key is made by one thread; a draw has a thread for each block of four elements."""
 
 from __future__ import annotations
 
 from alpha.kernel.builder import KernelBuilder, index
 from alpha.kernel.device.threads import FOLDING, MOVING, each
-from alpha.kernel.direct.random import DRAWS, WEIGHTS, Drawn, derived, word
+from alpha.kernel.direct.random import (
+    DRAWS,
+    WEIGHTS,
+    Drawn,
+    derived,
+    number_of,
+    philox,
+    word,
+)
 from alpha.kernel.direct.site import Site
-from alpha.kernel.node import Kernel
+from alpha.kernel.node import QUAD, Kernel
 
 WORDS = 3
 """Words of a key."""
@@ -35,9 +43,19 @@ def derive_key(site: Site) -> Kernel:
 def draw(site: Site) -> Kernel:
     builder = KernelBuilder()
     source, target = builder.reads(site.buffer(0)), builder.writes(site.result)
-    element = DRAWS[site.node.operation]
-    with each(builder, site.count, FOLDING) as place:
-        words = [builder.load(source, index(number)) for number in range(WORDS)]
-        drawn = Drawn(builder, words, place, 1, site.count)
-        builder.store(target, place, element(drawn))
-    return site.kernel(builder, WEIGHTS[site.node.operation] * site.count, parallel=False)
+    element, count = DRAWS[site.node.operation], site.count
+    blocks = -(-count // QUAD)
+    with each(builder, blocks, FOLDING) as block:
+        k0, k1, step = (builder.load(source, index(number)) for number in range(WORDS))
+        low, upper = number_of(builder, block, count)
+        words = philox(builder, (low, upper, step, word(0)), (k0, k1))
+        values = [element(Drawn(builder, words, word(lane))) for lane in range(QUAD)]
+        place = builder.scaled(block, QUAD)
+        if count % QUAD == 0:
+            builder.store(target, place, builder.pack(values))
+        else:
+            for lane, value in enumerate(values[:count]):
+                there = builder.add(place, index(lane))
+                with builder.below(there, count, (blocks - 1) * QUAD + lane):
+                    builder.store(target, there, value)
+    return site.kernel(builder, WEIGHTS[site.node.operation] * count, parallel=False)

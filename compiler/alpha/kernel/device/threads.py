@@ -12,6 +12,9 @@ from alpha.kernel.node import WARP, Atom
 THREADS = 256
 """Threads of a block, where there are enough: eight warps, so that six blocks fill a multiprocessor of sm_86."""
 
+WORD = 4
+"""Bytes of an element of which four are moved at once."""
+
 MOVING, COMPUTING, FOLDING = 32, 40, 64
 """Bounds on the registers of a thread: of kernels that move elements, compute them, or keep many totals at once."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from alpha.graph.philox import MULTIPLIERS, ROUNDS, WEYL
 from alpha.kernel.builder import IOTA, KernelBuilder, index
 from alpha.kernel.direct.site import Site, splits
@@ -86,8 +88,7 @@ def draw(site: Site) -> Kernel:
     blocks, rest = divmod(site.count, LANES)
 
     def run(place: Atom, lanes: int) -> None:
-        drawn = Drawn(builder, words, place, lanes, site.count)
-        builder.store(target, place, element(drawn))
+        builder.store(target, place, element(drawn(builder, words, place, lanes, site.count)))
 
     if blocks:
         with builder.loop(blocks, parallel=splits(work)) as block:
@@ -98,45 +99,61 @@ def draw(site: Site) -> Kernel:
     return site.kernel(builder, work)
 
 
+def drawn(
+    builder: KernelBuilder, key: Sequence[Atom], place: Atom, lanes: int, count: int
+) -> Drawn:
+    """The elements from `place` on, one a lane, of `count` elements, with the words of their blocks under a key."""
+    # `place` is a multiple of 16 where there are 16 lanes, so no lane's block carries into the upper word.
+    low, upper = number_of(builder, builder.apply("quotient", place, index(4)), count)
+    inside: Atom = Constant(IOTA, ValueType(Scalar.U32, LANES))
+    if lanes == 1:
+        inside = _lower(builder, builder.apply("remainder", place, index(4)))
+    else:
+        fours = Constant(tuple(lane // 4 for lane in IOTA), ValueType(Scalar.U32, LANES))
+        low = builder.add(builder.splat(low, lanes), fours)
+    inside = builder.apply("and", inside, word(3, lanes))
+    k0, k1, step = (builder.splat(atom, lanes) for atom in key)
+    counter = (low, builder.splat(upper, lanes), step, word(0, lanes))
+    return Drawn(builder, philox(builder, counter, (k0, k1)), inside)
+
+
+def number_of(builder: KernelBuilder, block: Atom, count: int) -> tuple[Atom, Atom]:
+    """The lower and the upper word of the number of a block, which stands first in its counter."""
+    low = _lower(builder, block)
+    if count <= BLOCKS * 4:
+        return low, word(0)
+    return low, _lower(builder, builder.apply("quotient", block, index(BLOCKS)))
+
+
+def _lower(builder: KernelBuilder, whole: Atom) -> Atom:
+    """The low 32 bits of an index."""
+    if isinstance(whole, Constant):
+        assert isinstance(whole.value, int)
+        return word(whole.value & 0xFFFFFFFF)
+    return builder.convert(whole, Scalar.U32)
+
+
 class Drawn:
-    """The block of words of the elements from `place` on, one element a lane, of `count` elements."""
+    """Elements of blocks with the words `words`: in each lane number `place`, 0 to 3, of its block."""
 
-    def __init__(
-        self, builder: KernelBuilder, key: list[Atom], place: Atom, lanes: int, count: int
-    ) -> None:
+    def __init__(self, builder: KernelBuilder, words: Words, place: Atom) -> None:
         self.builder = builder
-        self.lanes = lanes
-        self.f = F32(builder, lanes)
-        k0, k1, step = (builder.splat(atom, lanes) for atom in key)
-        # `place` is a multiple of 16 where there are 16 lanes, so no lane's block carries into the upper word.
-        block = builder.apply("quotient", place, index(4))
-        low = self._lower(block)
-        upper: Atom = word(0)
-        if count > BLOCKS * 4:
-            upper = self._lower(builder.apply("quotient", block, index(BLOCKS)))
-        inside: Atom = Constant(IOTA, ValueType(Scalar.U32, LANES))
-        if lanes == 1:
-            inside = self._lower(builder.apply("remainder", place, index(4)))
-        else:
-            fours = Constant(tuple(lane // 4 for lane in IOTA), ValueType(Scalar.U32, LANES))
-            low = builder.add(builder.splat(low, lanes), fours)
-        self.place = builder.apply("and", inside, word(3, lanes))
-        counter = (low, builder.splat(upper, lanes), step, word(0, lanes))
-        self.words = philox(builder, counter, (k0, k1))
-
-    def _lower(self, whole: Atom) -> Atom:
-        """The low 32 bits of an index."""
-        if isinstance(whole, Constant):
-            assert isinstance(whole.value, int)
-            return word(whole.value & 0xFFFFFFFF)
-        return self.builder.convert(whole, Scalar.U32)
+        self.words = words
+        self.place = place
+        self.lanes = place.type.lanes
+        self.f = F32(builder, self.lanes)
 
     def bit(self, value: int) -> Atom:
         """Whether that bit of the element's number is set, per lane."""
+        if isinstance(self.place, Constant) and isinstance(self.place.value, int):
+            known = bool(self.place.value & value)
+            return Constant(known, ValueType(Scalar.BOOL, self.lanes))
         masked = self.builder.apply("and", self.place, word(value, self.lanes))
         return self.builder.apply("notEqual", masked, word(0, self.lanes))
 
     def choose(self, condition: Atom, chosen: Atom, otherwise: Atom) -> Atom:
+        if isinstance(condition, Constant):
+            return chosen if condition.value else otherwise
         return self.builder.apply("select", condition, chosen, otherwise)
 
     def fraction(self, value: Atom, more: int = 0) -> Atom:
