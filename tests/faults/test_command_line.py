@@ -105,7 +105,8 @@ def test_an_interruption_ends_with_130(
     assert "interrupted" in capsys.readouterr().err
 
 
-def test_ctrl_c_of_a_real_process_ends_with_130() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_of_a_real_process_ends_with_130(number: signal.Signals) -> None:
     process = subprocess.Popen(
         [*ALPHA, "fmt", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -113,10 +114,61 @@ def test_ctrl_c_of_a_real_process_ends_with_130() -> None:
     # More than a pipe holds: once it is written, the command is reading and waits for the rest.
     process.stdin.write("-- a comment\n" * 20_000)
     process.stdin.flush()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, words = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "Traceback" not in words
+    assert words == "\ninterrupted; the old files are untouched\n"
+
+
+def test_what_nohup_ignores_stays_ignored() -> None:
+    process = subprocess.Popen(
+        ["nohup", *ALPHA, "fmt", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    process.stdin.write("-- a comment\n" * 20_000)
+    process.stdin.flush()
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=30)
+    assert process.returncode != 130 and process.returncode >= 0
+
+
+def test_an_interruption_before_the_first_import_says_nothing() -> None:
+    """As the command begins: what is imported first raises where Ctrl-C would be felt."""
+    code = (
+        "import os, signal, sys; from alpha.__main__ import main\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder()); main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_build_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    process = subprocess.Popen(
+        [*ALPHA, "build", "Digits", "-o", str(tmp_path / "digits")],
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    children: list[str] = []
+    while len(children) < 2:
+        time.sleep(0.02)
+        assert process.poll() is None
+        children = _children(process.pid)
+    time.sleep(0.3)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert not [child for child in children if Path("/proc", child).exists()]
+    assert not (tmp_path / "digits").exists()
+
+
+def _children(process: int) -> list[str]:
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()
 
 
 def test_a_reader_that_goes_away_is_no_fault() -> None:

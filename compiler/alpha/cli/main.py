@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -28,8 +30,31 @@ def main() -> int:
     # A command ends soon and makes few cycles: the collector would only walk what is alive, a tenth of a build.
     gc.set_threshold(50_000, 20, 50)
     _open_missing_streams()
+    _interrupt_by(KeyboardInterrupt)
     status = run(sys.argv[1:])
-    return _flush(status)
+    _interrupt_by(None)
+    status = _flush(status)
+    if status == INTERRUPTED:
+        # Python ends itself by the signal where that came inside of `exec`, whoever has caught it since.
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+        os._exit(status)
+    return status
+
+
+def _interrupt_by(error: type[BaseException] | None) -> None:
+    """What Ctrl-C, SIGTERM and a terminal that goes away do: `error`, or else they end the process at once.
+
+    What whoever started the command has told the process to ignore, as `nohup` does, it ignores.
+    """
+
+    def interrupt(*_: object) -> None:
+        if error is not None:
+            raise error
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt if error else signal.SIG_DFL)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -49,8 +74,10 @@ def run(arguments: Sequence[str]) -> int:
     except UsageError as error:
         _error(str(error))
         return USAGE
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("\ninterrupted; the old files are untouched", err=True)
+    except (KeyboardInterrupt, click.Abort) as interruption:
+        begun = "" if isinstance(interruption, click.Abort) else "\n"  # click has ended the line
+        with contextlib.suppress(OSError):  # the terminal may be what went away
+            click.echo(f"{begun}interrupted; the old files are untouched", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         _discard_stdout()

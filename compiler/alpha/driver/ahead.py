@@ -87,6 +87,7 @@ def _second(half: _Half, other: Connection[Any, Any], own: Connection[Any, Any])
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first one ends it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     other.close()
     with suppress(Exception):
         half.work(1, own)
