@@ -6,6 +6,9 @@ import numpy
 import pytest
 
 from checked.sm86 import Fault, FaultKind, Memory, Window, launch, parse
+from checked.sm86.access import Access
+from checked.sm86.lanes import Lanes, Violation
+from checked.sm86.shared import Shared
 from targets.sm86_model.kernel_text import entry, module, one
 from targets.sm86_model.running import fault, run
 
@@ -601,3 +604,52 @@ def test_windows_outside_of_memory_are_the_callers_mistake() -> None:
     base = memory.allocate("a", 100)
     with pytest.raises(ValueError, match="does not lie"):
         launch(parse(one(["ret"])), "k", blocks=1, memory=memory, windows=[Window("a", base, 101)])
+
+
+# ---- the shadow of shared memory
+
+
+def test_a_race_with_a_read_of_long_ago_in_the_same_epoch() -> None:
+    """More reads than the shadow remembers one by one lie between."""
+    turns = ["mov.u32 %r6, 0", "L1:", "ld.shared.b32 %r5, [%r2]", "add.s32 %r6, %r6, 1"]
+    turns += ["setp.lt.u32 %p0, %r6, 600", "@%p0 bra L1"]
+    body = [
+        *BASE,
+        "xor.b32 %r3, %r0, 1",
+        "mad.lo.s32 %r3, %r3, 4, %r1",
+        "st.shared.b32 [%r2], %r0",
+        "bar.sync 0",
+    ]
+    body += ["ld.shared.b32 %r5, [%r3]", *turns, "WAIT", "st.shared.b32 [%r2], %r5"]
+    text = one([*body, *OUT], shared=128)
+    found = fault(text.replace("\tWAIT;\n", ""), [], [128])
+    assert (found.kind, found.text[:16]) == (FaultKind.SHARED_RACE, "write after read")
+    run(text.replace("WAIT", "bar.sync 0"), [], [128])
+
+
+def test_epochs_begin_again_before_marks_overflow() -> None:
+    """Reads and writes of older epochs race with nothing, and bytes stay written."""
+    access = Access(0, 1, "shared", "b32", 1, 0, False)
+    store = Access(1, 2, "shared", "b32", 1, 0, True)
+    lanes = Lanes(numpy.zeros(1, numpy.int64), 32)
+    shared = Shared(1, 128, 0x400, 4, None)
+    place = (0x400 + 4 * lanes.thread).astype(numpy.uint32)
+
+    def barrier() -> None:
+        shared.next_epoch()
+        lanes.mark = (lanes.thread + (shared.floor + 1)).astype(numpy.int32)
+
+    for floor in (0, 2**31 - 3 * 2048, 2**31 - 2 * 2048):
+        shared.floor = floor
+        barrier()
+        shared.store(store, place, [lanes.thread], lanes)
+        barrier()
+        assert 0 <= shared.floor < 2**31 - 2048
+        assert (shared.load(access, place[::-1], lanes) == lanes.thread[::-1]).all()
+        with pytest.raises(Violation, match="write after read"):
+            shared.store(store, place, [lanes.thread], lanes)
+    fresh = Shared(1, 128, 0x400, 4, None)
+    fresh.floor = 2**31 - 2 * 2048
+    fresh.next_epoch()
+    with pytest.raises(Violation, match="nobody wrote"):
+        fresh.load(access, place, lanes)
