@@ -30,6 +30,8 @@ HIGH, WIDE = 4, 8
 """Lanes of a warp one below the other, and side by side."""
 ENOUGH = 64
 """Blocks that keep most of a card's multiprocessors busy (an RTX 3090 has 82)."""
+SHALLOWEST = 2 * DEPTH
+"""Steps of k that are worth bringing panels for."""
 
 
 @record
@@ -78,10 +80,10 @@ class Tiling:
 
 
 def tiling(of: Product) -> Tiling | None:
-    """How to make a contraction in tiles; None where it is too small or too narrow for the smallest one."""
+    """How to make a contraction in tiles; None where it is too small, narrow or shallow for the smallest one."""
     last = of.result[-1:]
     batch = "".join(a for a in of.result if a in of.left and a in of.right)
-    if not last or last in batch or of.count(of.summed) < DEPTH:
+    if not last or last in batch or of.count(of.summed) < SHALLOWEST:
         return None
     side = 0 if last in of.right else 1
     columns = "".join(a for a in of.result if a not in (of.left, of.right)[side])

@@ -1,0 +1,74 @@
+"""Rows folded by 16 threads: the order of the law, whatever the length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from alpha.base.dtype import Dtype, TensorType
+from requirements import require_tool
+from targets.device_kernels.launching import One, assembled, one
+
+
+def fold(
+    operation: str, shape: tuple[int, ...], axes: tuple[int, ...], dtype: Dtype = Dtype.F32
+) -> One:
+    return one(operation, TensorType(dtype, shape), axes=axes)
+
+
+def exchanges(made: One) -> int:
+    return made.text.count("shfl.sync.bfly.b32")
+
+
+@pytest.mark.parametrize("length", [32, 33, 47, 48, 143, 144, 145, 160, 272, 999, 1_024, 2_341])
+def test_a_sum_has_the_order_of_the_law(length: int) -> None:
+    made = fold("sum", (37, length), (1,))
+    assert exchanges(made) == 4
+    made.agrees()
+
+
+@pytest.mark.parametrize("operation", ["sum", "max", "min"])
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((5, 333), (1,)),
+        ((2, 3, 70), (0, 2)),
+        ((2, 3, 7, 10), (0, 2, 3)),
+        ((3, 64, 1), (1,)),
+        ((3, 4, 40), (0, 1, 2)),
+        ((5_000,), (0,)),
+    ],
+)
+@pytest.mark.parametrize("dtype", [Dtype.F32, Dtype.I32])
+def test_several_axes_are_one_row(
+    operation: str, shape: tuple[int, ...], axes: tuple[int, ...], dtype: Dtype
+) -> None:
+    made = fold(operation, shape, axes, dtype)
+    assert exchanges(made) == 4
+    made.agrees()
+
+
+@pytest.mark.parametrize(("shape", "axes"), [((40, 31), (1,)), ((100, 33), (0,)), ((4, 1), (1,))])
+def test_short_rows_and_columns_have_a_thread_an_output(
+    shape: tuple[int, ...], axes: tuple[int, ...]
+) -> None:
+    made = fold("sum", shape, axes)
+    assert exchanges(made) == 0
+    made.agrees()
+
+
+def test_neighbours_are_read_together() -> None:
+    """16 neighbours are two sectors of 32 bytes; nothing is read twice."""
+    rows, length = 64, 320
+    counts = fold("sum", (rows, length), (1,)).agrees(traffic=True)
+    assert counts.global_sectors == rows * length // 8 + rows // 2
+
+
+def test_rows_fit_their_registers(tmp_path: Path) -> None:
+    ptxas = require_tool("ptxas")
+    for length in (47, 1_023):
+        made = fold("sum", (100, length), (1,))
+        found = assembled(ptxas, made.text, tmp_path)
+        assert found.spilled == 0
+        assert found.registers <= made.grid.registers
