@@ -22,11 +22,13 @@ from alpha.kernel.lower import lower
 from alpha.kernel.node import QUAD, If, Kernel, Load, Loop, Statement, Store
 from alpha.kernel.text import to_text
 from alpha.kernel.verify import verify
+from alpha.plan.entries import distinct, entries
 from alpha.targets import HOSTS
 from laws.graphs import OPERATIONS
 from laws.loop_graphs import loop_graphs
 from laws.wide_graphs import wide
 from packages import open_package
+from targets.device_kernels.writing import writes
 
 MANY = settings(deadline=None, suppress_health_check=list(HealthCheck))
 SYSTEMS = ("Digits.Run", "Coppelius.Run", "Olimpia.Run")
@@ -93,20 +95,46 @@ def test_a_smaller_result_is_refused(operation: str, data: st.DataObject) -> Non
             verify(replace(kernel, buffers=tuple(buffers)))
 
 
+@pytest.mark.slow
 @settings(MANY, max_examples=40)
 @given(graph=loop_graphs())
 def test_loops_obey_the_law(graph: Graph) -> None:
     kernels(graph)
 
 
+def each_element_is_written_once(kernel: Kernel) -> None:
+    for place, counts in writes(kernel).items():
+        assert (counts == 1).all(), (kernel.symbol, kernel.buffers[place].name)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@settings(MANY, max_examples=3)
+@given(data=st.data())
+def test_each_element_of_a_result_is_written_by_one_thread(
+    operation: str, data: st.DataObject
+) -> None:
+    for kernel in kernels(data.draw(wide(operation, Dtype.F32))):
+        each_element_is_written_once(kernel)
+
+
+def test_a_launch_of_twice_the_blocks_writes_twice() -> None:
+    kernel = one("not", TensorType(Dtype.BOOL, (100,)))
+    assert kernel.grid is not None
+    counts = writes(replace(kernel, grid=replace(kernel.grid, blocks=2)))
+    assert counts[1].tolist() == [2] * 100
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("module", SYSTEMS)
-def test_every_kernel_of_a_system_obeys_the_law(module: str) -> None:
+def test_the_kernels_of_a_system_obey_the_law_and_write_each_element_once(module: str) -> None:
     evaluator, diagnostics = open_package(None, module)
     system = evaluator.system(f"{module}.baseline")
     assert not diagnostics.items
-    for graph in system.graphs:
-        for kernel in kernels(graph):
-            assert kernel.grid is not None
+    made = [kernel for graph in system.graphs for kernel in kernels(graph)]
+    assert made
+    names = entries(made)
+    for _, kernel in distinct(made, names):
+        each_element_is_written_once(kernel)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +170,43 @@ def test_arithmetic_moves_single_elements_where_16_bytes_are_not_four_of_them(
     type_: TensorType,
 ) -> None:
     assert lanes(one("maximum", type_, type_)) == ({1}, {1})
+
+
+ROWS = TensorType(Dtype.F32, (6, 8))
+
+
+@pytest.mark.parametrize(
+    ("operation", "types", "attributes", "moved"),
+    [
+        ("repeat", [ROWS], {"axis": 0, "count": 3}, ({4}, {4})),
+        ("repeat", [ROWS], {"axis": 2, "count": 4}, ({1}, {4})),
+        ("repeat", [ROWS], {"axis": 2, "count": 3}, ({1}, {1})),
+        ("slice", [ROWS], {"low": (1, 4), "high": (6, 8)}, ({4}, {4})),
+        ("slice", [ROWS], {"low": (1, 3), "high": (6, 7)}, ({1}, {1})),
+        ("slice", [ROWS], {"low": (0, 0), "high": (6, 7)}, ({1}, {1})),
+        ("concat", [ROWS, ROWS], {"axis": 1}, ({4}, {4})),
+        ("concat", [ROWS, TensorType(Dtype.F32, (6, 3))], {"axis": 1}, ({1}, {1})),
+        ("pad", [ROWS], {"axis": 0, "low": 1, "high": 0}, ({4}, {4})),
+        ("gather", [ROWS, TensorType(Dtype.I32, (5,), 6)], {}, ({1, 4}, {4})),
+        ("reverse", [ROWS], {"axes": (0,)}, ({4}, {4})),
+        ("reverse", [ROWS], {"axes": (1,)}, ({1}, {1})),
+        ("transpose", [ROWS], {"order": (1, 0)}, ({1}, {1})),
+        ("uniform", [TensorType(Dtype.U32, (3,))], {"shape": (9, 4)}, ({1}, {4})),
+        ("uniform", [TensorType(Dtype.U32, (3,))], {"shape": (9, 3)}, ({1}, {1})),
+    ],
+)
+def test_rows_of_whole_fours_are_moved_four_at_once(
+    operation: str, types: list[TensorType], attributes: dict[str, Any], moved: Any
+) -> None:
+    assert lanes(one(operation, *types, **attributes)) == moved
+
+
+def test_bools_beside_words_are_moved_one_by_one() -> None:
+    choice = TensorType(Dtype.BOOL, (6, 8))
+    assert lanes(one("select", choice, ROWS, ROWS)) == ({1, 4}, {4})
+    assert lanes(one("less", ROWS, ROWS)) == ({4}, {1})
+    assert launched(one("less", ROWS, ROWS)) == (1, 32)
+    assert lanes(one("and", choice, choice)) == ({1}, {1})
 
 
 def test_a_kernel_for_a_device_is_not_emitted_for_a_host() -> None:
