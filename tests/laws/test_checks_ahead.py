@@ -119,19 +119,36 @@ def test_a_killed_check_leaves_no_process_and_a_sound_cache(tmp_path: Path) -> N
         time.sleep(wait)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        deadline = time.monotonic() + 20
-        while _is_there(process.pid):
-            assert time.monotonic() < deadline, "the second process outlives the first"
-            time.sleep(0.05)
+        wait_for_end(process.pid)
     assert answer(folder, cache, "two")[:2] == (0, f"checked {COUNT} modules")
 
 
-def _is_there(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_both_processes_is_told_once(ending: signal.Signals, tmp_path: Path) -> None:
+    folder, cache = package(tmp_path / "package"), tmp_path / "cache"
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHECK, folder, "two"],
+        env=environment(cache),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(0.9)
+    os.killpg(process.pid, ending)
+    assert "Traceback" not in process.communicate()[1]
+    wait_for_end(process.pid)
+
+
+def wait_for_end(group: int) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the second process outlives the first")
 
 
 def test_both_processes_have_work_from_the_start_to_the_end() -> None:

@@ -86,7 +86,8 @@ def _second(half: _Half, other: Connection[Any, Any], own: Connection[Any, Any])
     """The second process. What it has to say, it leaves to be found by the first."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first one ends it
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_DFL)  # it is the first one that says why it ends
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     other.close()
     with suppress(Exception):
