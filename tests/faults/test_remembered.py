@@ -150,6 +150,19 @@ def test_a_warning_is_told_each_time(package: Path, capsys: pytest.CaptureFixtur
     assert "warning" in first.err
 
 
+def test_an_import_may_be_what_a_faulty_name_was_meant_for(
+    package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An unused import is told of modules without errors, as other warnings are."""
+    (package / "Main.alpha").write_text(MAIN.replace("one + one", "onne + 2"))
+    assert run(["check", str(package)]) == 1
+    said = capsys.readouterr().err
+    assert "E0101" in said and "W0001" not in said
+    (package / "Main.alpha").write_text(MAIN.replace("one + one", "2"))
+    assert run(["check", str(package)]) == 0
+    assert "W0001" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_data_and_its_lock_count(package: Path, works: Works) -> None:
     data = system_of(package)

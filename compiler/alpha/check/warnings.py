@@ -21,6 +21,7 @@ def warn(work: Work, signatures: dict[str, Signed]) -> None:
     errors = work.diagnostics.errors
     source = work.loaded.source
     if any(error.span is not None and error.span.source is source for error in errors):
+        work.diagnostics.withdraw(source, "W0001")
         return
     for warning in _warnings(work, signatures):
         if errors:

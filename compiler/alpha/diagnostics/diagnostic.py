@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from alpha.base.record import field, record
-from alpha.base.span import Span
+from alpha.base.span import Source, Span
 
 
 class Severity(Enum):
@@ -85,6 +85,16 @@ class Diagnostics:
             self._known.add(diagnostic)
             self.items.append(diagnostic)
         return Reported(diagnostic, _SINK_KEY)
+
+    def withdraw(self, source: Source, code: str) -> None:
+        """Says nothing of `code` in a source after all, because of another fault."""
+        kept = [
+            item
+            for item in self.items
+            if item.code != code or item.span is None or item.span.source is not source
+        ]
+        self.unsaid += len(self.items) - len(kept)
+        self.items[:] = kept
 
     def _root(self, diagnostic: Diagnostic) -> Diagnostic | None:
         """The fault that this one follows from; None if it stands for itself."""
