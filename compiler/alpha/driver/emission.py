@@ -30,7 +30,7 @@ from alpha.elf.link import Export, LinkOptions, Shared, link
 from alpha.elf.stubs import stub_object
 from alpha.elf.verify import verify
 from alpha.elf.verify_shared import verify_shared
-from alpha.runtime.descriptor import system_ir
+from alpha.runtime.descriptor import system_ir, unused_sections
 from alpha.runtime.header import header_text
 from alpha.runtime.interface import exports, interface_of
 
@@ -101,7 +101,9 @@ def emit(session: Session, work: Build, admitted: Admitted, contents: Contents) 
         shared = Shared(place_of(session, work).name, exported)
         options = LinkOptions(host, embedded(contents), blobs, shared=shared)
         return shared_object(session, kernels, tables, options, f"{shown.name}_")
-    return executable(session, kernels, tables, LinkOptions(host, embedded(contents), blobs))
+    left_out = unused_sections(work.system, work.plan)
+    options = LinkOptions(host, embedded(contents), blobs, left_out=left_out)
+    return executable(session, kernels, tables, options)
 
 
 def executable(

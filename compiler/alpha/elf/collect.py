@@ -114,7 +114,7 @@ def collect(
     shared: exports.Shared | None = None,
 ) -> Collection:
     """Sort the input sections. Raises `LinkError` for a section or relocation that cannot be in such a file."""
-    gathered = _gather(resolution.objects, debug)
+    gathered = _gather(resolution.objects, debug, resolution.left_out)
     joined = [_join(name, sections) for name, sections in gathered.items()]
     homes = {section: (output.name, at) for output in joined for at, section in output.pieces}
     slots, runtime = _scan(machine, resolution, joined, homes)
@@ -130,10 +130,14 @@ def collect(
     return Collection(tuple(outputs), homes, slots, runtime, shared)
 
 
-def _gather(objects: Sequence[Object], debug: bool) -> dict[str, list[Section]]:
+def _gather(
+    objects: Sequence[Object], debug: bool, left_out: frozenset[str]
+) -> dict[str, list[Section]]:
     gathered: dict[str, list[Section]] = {}
     for each in objects:
         for section in each.sections:
+            if section.name in left_out:
+                continue
             name = _output_name(section)
             if name is not None and (debug or section.allocated):
                 gathered.setdefault(name, []).append(section)

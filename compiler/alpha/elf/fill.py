@@ -11,7 +11,7 @@ from alpha.elf.errors import Fault, LinkError
 from alpha.elf.layout import Layout
 from alpha.elf.read import Section
 from alpha.elf.reloc import ABSOLUTE, NONE, TABLE, apply, row_of
-from alpha.elf.resolve import Place, Resolution, Target
+from alpha.elf.resolve import LEFT_OUT, Place, Resolution, Target
 
 # Between functions: a trap (int3; udf #0), never a slide into the next one.
 _PADDING: Final = {form.EM_X86_64: b"\xcc", form.EM_AARCH64: b"\0"}
@@ -117,6 +117,8 @@ def _relocate(machine: int, section: Section, base: int, homes: Homes, owner: _O
             value = slots[symbol] if row.got else symbols[symbol]
             if loaded and row.formula is ABSOLUTE:
                 body[offset:end] = bytes(row.width)  # filled at run time
+            elif not loaded and owner.targets[symbol] is LEFT_OUT:
+                body[offset:end] = _nowhere(section, row.width)
             elif value is not None:
                 body[offset:end] = apply(row, before[offset:end], base + offset, value + addend)
             elif row.formula is not NONE:
@@ -125,6 +127,13 @@ def _relocate(machine: int, section: Section, base: int, homes: Homes, owner: _O
         except LinkError as error:
             raise error.at(f"{section.where}+{offset:#x}") from None
     return bytes(body)
+
+
+def _nowhere(section: Section, width: int) -> bytes:
+    """What debuggers know as the address of what was left out: none of a function, an empty range, a line at 0."""
+    # A range from 0 to 0 would end its list.
+    words = {".debug_info": b"\xff" * width, ".debug_ranges": (1).to_bytes(width, "little")}
+    return words.get(section.name, bytes(width))
 
 
 def _runtime_relocations(machine: int, collection: Collection, layout: Layout) -> bytes:

@@ -16,7 +16,7 @@ from alpha.elf.collect import DIGEST_SIZE, MANIFEST_SECTION, Collection, Output,
 from alpha.elf.errors import Fault, LinkError
 from alpha.elf.form import align_up
 from alpha.elf.notes import PROPERTY_SECTION
-from alpha.elf.resolve import Place, Target
+from alpha.elf.resolve import LEFT_OUT, Place, Target
 
 LARGEST_IMAGE = 1 << 31
 _PERMISSIONS = {
@@ -144,6 +144,7 @@ def _reserved(
     rela = addresses.get(".rela.dyn", 0)
     manifest = addresses[MANIFEST_SECTION]
     return {
+        LEFT_OUT.name: 0,
         "__ehdr_start": 0,
         "__rela_start": rela,
         "__rela_end": rela + sizes.get(".rela.dyn", 0),

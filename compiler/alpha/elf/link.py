@@ -31,6 +31,7 @@ __all__ = ["Blob", "Export", "LinkOptions", "Shared", "link"]
 class LinkOptions:
     """What to link for and what to add. `debug`: keep symbols and debugging information.
 
+    Input sections with a name in `left_out` are dropped: what is loaded must never run into them.
     With `shared` the result is a shared object, which has no entry.
     """
 
@@ -39,6 +40,7 @@ class LinkOptions:
     blobs: tuple[Blob, ...] = ()
     debug: bool = True
     entry: str = "_start"
+    left_out: frozenset[str] = frozenset()
     shared: Shared | None = None
 
 
@@ -51,7 +53,10 @@ def link(objects: Sequence[tuple[str, bytes]], options: LinkOptions) -> bytes:
     inputs = _inputs(objects, options)
     shared = options.shared
     resolution = resolve(
-        inputs, None if shared else options.entry, [export.symbol for export in ordered(shared)]
+        inputs,
+        None if shared else options.entry,
+        [export.symbol for export in ordered(shared)],
+        options.left_out,
     )
     collection = collect(machine, resolution, options.manifest, options.debug, shared)
     layout = place(collection, page)

@@ -38,24 +38,30 @@ class ReservedName:
 
 
 Target: TypeAlias = Place | ReservedName
+LEFT_OUT: Final = ReservedName("left out")
+"""What stands in a section that the caller leaves out. Loaded code that names it is never run: it gets address 0."""
 
 
 @record
 class Resolution:
     """`targets[owner][index]` is the meaning of a symbol: None where it names no place, as a file name does.
 
-    `entry` is where the program begins; a shared object has none. `exports` are the places it shows, each with the
-    symbol that names it.
+    Sections named in `left_out` are in no file. `entry` is where the program begins; a shared object has none.
+    `exports` are the places it shows, each with the symbol that names it.
     """
 
     objects: tuple[Object, ...]
     targets: dict[str, tuple[Target | None, ...]]
     entry: Place | None
     exports: tuple[tuple[Place, Symbol], ...] = ()
+    left_out: frozenset[str] = frozenset()
 
 
 def resolve(
-    objects: Sequence[Object], entry: str | None, exports: Sequence[str] = ()
+    objects: Sequence[Object],
+    entry: str | None,
+    exports: Sequence[str] = (),
+    left_out: frozenset[str] = frozenset(),
 ) -> Resolution:
     """Bind every symbol. Raises `LinkError` for a name without a definition, with two, or reserved to the linker."""
     definitions = _definitions(objects)
@@ -63,11 +69,11 @@ def resolve(
     if entry is not None and (start is None or not start.section.flags & form.SHF_EXECINSTR):
         raise LinkError(Fault.NO_ENTRY, entry)
     targets = {
-        each.name: tuple(_target(each, symbol, definitions) for symbol in each.symbols)
+        each.name: tuple(_target(each, symbol, definitions, left_out) for symbol in each.symbols)
         for each in objects
     }
     shown = tuple(_export(objects, definitions, name) for name in exports)
-    return Resolution(tuple(objects), targets, start, shown)
+    return Resolution(tuple(objects), targets, start, shown, left_out)
 
 
 def _export(
@@ -103,10 +109,14 @@ def _definitions(objects: Sequence[Object]) -> dict[str, Place]:
     return found
 
 
-def _target(owner: Object, symbol: Symbol, definitions: dict[str, Place]) -> Target | None:
+def _target(
+    owner: Object, symbol: Symbol, definitions: dict[str, Place], left_out: frozenset[str]
+) -> Target | None:
     if symbol.section == form.SHN_ABS:
         return None
     if symbol.section != form.SHN_UNDEF:
+        if owner.sections[symbol.section].name in left_out:
+            return LEFT_OUT
         return Place(owner.sections[symbol.section], symbol.value)
     if symbol.binding == form.STB_LOCAL:
         return None

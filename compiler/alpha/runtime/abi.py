@@ -123,9 +123,9 @@ LAUNCH = Record(
     "LAUNCH",
     (
         ("function", "address"),  # 0 where a loop begins, and where a turn of it ends
-        ("parallel", "number"),
-        ("count", "number"),  # of regions, which a function that is not parallel numbers from 0
-        ("place", "number"),  # of the first region in the program
+        ("parallel", "small"),
+        ("count", "small"),  # of regions, which a function that is not parallel numbers from 0
+        ("place", "small"),  # of the first region in the program
         # Of a loop, `place` is its number, and `count` how many rows the next turn begins before its end.
     ),
 )
@@ -168,8 +168,8 @@ TENSOR = Record(
     (
         ("name", "text"),
         ("dtype", "text"),  # as safetensors spells it
-        ("code", "number"),  # a DTYPE_ constant
-        ("rank", "number"),
+        ("code", "small"),  # a DTYPE_ constant
+        ("rank", "small"),
         ("shape", "address"),
         ("count", "number"),
         ("offset", "number"),

@@ -9,7 +9,7 @@ from alpha.runtime import abi
 from alpha.runtime.constants import SHA_INITIAL, SHA_ROUNDS
 from alpha.runtime.interface import ABI, ABI_SYMBOL
 from alpha.runtime.linux import ERRNO, machine_for
-from alpha.runtime.sources import source_text
+from alpha.runtime.sources import UNITS, source_text
 from alpha.runtime.subset.module import CompiledModule, Settings, SubsetSource, compile_module
 from alpha.runtime.subset.scope import Table
 from alpha.runtime.subset.types import TYPES
@@ -110,6 +110,7 @@ def compile_sources(
             "vdso_clock_name": Table(TYPES["u8"], [*machine.vdso_clock.encode(), 0]),
         },
         ir=machine.ir + (machine.library_ir + _ABI_IR if library else ""),
+        apart=frozenset(UNITS),
         defined_in_ir=machine.defined | (_FLOAT_CONTROL if library else frozenset()),
         library=library,
     )

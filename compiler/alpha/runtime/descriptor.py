@@ -23,6 +23,7 @@ from alpha.runtime.data_tables import (
     weights_rows,
 )
 from alpha.runtime.program_tables import program_row
+from alpha.runtime.sources import UNITS
 from alpha.runtime.tables import Address, Row, Tables
 
 SAFETENSORS_DTYPES = {
@@ -121,6 +122,18 @@ def system_ir(
     }
     tables.rows(abi.SYSTEM_SYMBOL, abi.SYSTEM, [row], visible=True)
     return tables.ir(host.triple), (*blobs, *weights_blobs)
+
+
+def unused_sections(system: System, plan: Plan) -> frozenset[str]:
+    """The sections of the runtime that a program of the system never enters."""
+    used = {
+        "board": "TensorBoard" in system.report.sinks,
+        "data": data_bytes(system) > 0,
+        "sample": any(program.name == "sample" for program in plan.programs),
+        "tests": False,
+    }
+    names = [name for name in UNITS if not used[name]]
+    return frozenset(f"{kind}.{name}" for kind in (".text", ".rodata") for name in names)
 
 
 def _window(tables: Tables, system: System) -> Address:

@@ -7,6 +7,10 @@ from pathlib import Path
 _SOURCES = Path(__file__).with_name("source")
 
 
+UNITS = ("board", "data", "sample", "tests")
+"""Sources that not every system uses: nothing calls them unless the tables of the system say so."""
+
+
 def runtime_constant(source: str, name: str) -> int:
     """A constant that a source of the runtime declares with a plain number."""
     for line in source_text(source).splitlines():

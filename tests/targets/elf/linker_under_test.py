@@ -47,11 +47,12 @@ class Linker:
         blobs: tuple[tuple[str, bytes, int], ...] = (),
         debug: bool = True,
         entry: str = "_start",
+        left_out: frozenset[str] = frozenset(),
     ) -> bytes:
         """The image of objects called a.o, b.o and so on."""
         module = self.modules["link"]
         made = tuple(module.Blob(*blob) for blob in blobs)
-        options = module.LinkOptions(self.host(machine), manifest, made, debug, entry)
+        options = module.LinkOptions(self.host(machine), manifest, made, debug, entry, left_out)
         named = [(f"{chr(ord('a') + index)}.o", data) for index, data in enumerate(objects)]
         image: bytes = module.link(named, options)
         return image

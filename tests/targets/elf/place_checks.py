@@ -246,6 +246,26 @@ def check_blobs_are_read_only_data_where_they_should_be(elf: Linker) -> None:
     assert symbols["two"][4] == 6000 and symbols["none"][4] == 0 and symbols["one"][1] == 2
 
 
+def check_sections_that_are_left_out(elf: Linker) -> None:
+    caller = code(data=b"\xe8\0\0\0\0\xc3", relocations=((1, 4, "f", -4),))
+    parts = [
+        caller,
+        code(name=".text.unit", data=b"\x90\xc3"),
+        Part(".rodata.unit", ALLOC, b"text", 1),
+        Part(".debug_info", 0, b"\xff" * 8, relocations=((0, 1, "f", 0),)),
+        Part(".debug_ranges", 0, b"\xff" * 8, relocations=((0, 1, "f", 0),)),
+    ]
+    names = [START, Name("f", ".text.unit")]
+    left_out = frozenset({".text.unit", ".rodata.unit"})
+    image = linked(elf, build(parts, names), left_out=left_out)
+    text = section_of(image, ".text")
+    assert text.size == 6 and image.section(".rodata") is None
+    assert struct.unpack_from("<i", body_of(image, ".text"), 1)[0] == -(text.address + 5)
+    assert body_of(image, ".debug_info") == b"\xff" * 8
+    assert body_of(image, ".debug_ranges") == b"\1" + bytes(7), "0 would end the list"
+    assert "f" not in symbols_of(image)
+
+
 def check_constants_are_padded_with_zeros(elf: Linker) -> None:
     parts = [code(), Part(".rodata.a", ALLOC, b"a", 1), Part(".rodata.b", ALLOC, b"b", 4)]
     assert body_of(linked(elf, build(parts, [START])), ".rodata") == b"a\0\0\0b"

@@ -10,10 +10,10 @@ import pytest
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.diagnostics.diagnostic import Refused
-from alpha.evaluate.system import DataField, Stop
+from alpha.evaluate.system import DataField, Stop, System
 from alpha.runtime import abi
 from alpha.runtime.build import LIBRARY_SOURCES, SOURCES, runtime_sources
-from alpha.runtime.descriptor import system_ir
+from alpha.runtime.descriptor import system_ir, unused_sections
 from alpha.runtime.memory import process_memory
 from alpha.runtime.tables import Tables
 from alpha.targets import HOSTS
@@ -129,3 +129,15 @@ def test_counts_beyond_all_steps_mean_never_and_have_their_place() -> None:
     )
     text, _ = system_ir(huge, tiny_plan(), X86_64_LINUX)
     assert f"i64 {2**32}" in text
+
+
+def test_a_program_leaves_out_the_sources_that_it_never_enters() -> None:
+    def unused(system: System) -> set[str]:
+        return {name.rpartition(".")[2] for name in unused_sections(system, tiny_plan())}
+
+    system = tiny_system()
+    board = replace(system, report=replace(system.report, sinks=("TensorBoard",)))
+    plain = replace(system, report=replace(system.report, sinks=("Terminal",)))
+    assert unused(plain) == {"board", "data", "sample", "tests"}
+    assert unused(board) == {"data", "sample", "tests"}
+    assert unused(replace(plain, bundle=False)) == {"board", "sample", "tests"}

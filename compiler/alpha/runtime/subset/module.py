@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 
 from alpha.base.record import field, record
@@ -35,8 +36,9 @@ class SubsetSource:
 class Settings:
     """What the build fixes: the triple, the processor every function must run on, constants and tables.
 
-    `ir` is LLVM IR text that stands in the module as it is, for functions declared `extern` in the sources. With
-    `library` the variables live in blocks that callers hand in, as `handles.py` says.
+    `apart` names sources whose functions and texts get sections of their own, `.text.NAME` and `.rodata.NAME`, so that
+    a linker can leave them out. `ir` is LLVM IR text that stands in the module as it is, for functions declared
+    `extern` in the sources. With `library` the variables live in blocks that callers hand in, as `handles.py` says.
     """
 
     triple: str
@@ -45,6 +47,7 @@ class Settings:
     constants: Mapping[str, int]
     tables: Mapping[str, Table]
     ir: str = ""
+    apart: frozenset[str] = frozenset()
     defined_in_ir: frozenset[str] = field(default_factory=frozenset)
     library: bool = False
 
@@ -90,7 +93,8 @@ def compile_module(sources: Sequence[SubsetSource], settings: Settings) -> Compi
     if handles is not None:
         lines.append(defaults_ir(scope, handles))
     lines += [_table(name, table) for name, table in scope.tables.items()]
-    lines += [_string(text, symbol) for text, symbol in output.strings.items()]
+    texts = _texts_apart(functions, settings)
+    lines += [_string(text, symbol, texts) for text, symbol in output.strings.items()]
     lines += output.declarations
     lines += [settings.ir, *functions, *output.debug.text()]
     zeroed = sum(-(-v.size // 64) * 64 for v in scope.variables.values() if v.storage == "bytes")
@@ -109,9 +113,11 @@ def _function(scope: Scope, output: Output, function: Function, settings: Settin
     flags = "".join(f"{flag} " for flag in shown if flag in function.decorators)
     named = [Value(f"%{name}", kind) for name, kind in function.parameters]
     parameters = ", ".join(map(str, context.parameters(named)))
+    name = function.file.removesuffix(".rt")
+    section = f' section ".text.{name}"' if name in settings.apart else ""
     head = (
         f"define {linkage} {result} @{function.name}({parameters}) {flags}{_ATTRIBUTES} "
-        f'"target-cpu"="{settings.processor}" !dbg {context.subprogram} {{'
+        f'"target-cpu"="{settings.processor}"{section} !dbg {context.subprogram} {{'
     )
     return "\n".join([head, "entry:", *context.blocks.lines, "}"])
 
@@ -141,6 +147,22 @@ def _table(name: str, table: Table) -> str:
     return f"@{name} = internal constant {size} [{elements}], align 16"
 
 
-def _string(text: bytes, symbol: str) -> str:
+def _texts_apart(functions: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The source that alone uses a text, for sources that stand apart."""
+    users: dict[str, set[str]] = {}
+    for function in functions:
+        found = re.search(r' section "\.text\.(\w+)"', function.partition("\n")[0])
+        for symbol in re.findall(r"@text\.\d+", function):
+            users.setdefault(symbol, set()).add(found[1] if found else "")
+    return {
+        symbol: next(iter(names))
+        for symbol, names in users.items()
+        if len(names) == 1 and names <= settings.apart
+    }
+
+
+def _string(text: bytes, symbol: str, apart: Mapping[str, str]) -> str:
+    section = f', section ".rodata.{apart[symbol]}"' if symbol in apart else ""
     content = "".join(f"\\{byte:02X}" for byte in text + b"\0")
-    return f'{symbol} = private unnamed_addr constant [{len(text) + 1} x i8] c"{content}", align 1'
+    kind = f"[{len(text) + 1} x i8]"
+    return f'{symbol} = private unnamed_addr constant {kind} c"{content}"{section}, align 1'
