@@ -134,9 +134,11 @@ def test_what_ends_both_processes_is_told_once(ending: signal.Signals, tmp_path:
         text=True,
         start_new_session=True,
     )
-    time.sleep(0.9)
+    while process.poll() is None and (not cache.exists() or len(entries(cache)) < 6):
+        time.sleep(0.01)  # until both are at work
     os.killpg(process.pid, ending)
-    assert "Traceback" not in process.communicate()[1]
+    said = process.communicate()[1]
+    assert "Traceback" not in said, said
     wait_for_end(process.pid)
 
 
