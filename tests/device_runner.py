@@ -19,7 +19,6 @@ from alpha.evaluate.describe import describe
 from alpha.evaluate.system import System
 from alpha.graph.node import Graph
 from alpha.graph.passes import optimise
-from alpha.kernel.node import Kernel
 from alpha.plan.make import make_plan, plan_graphs
 from alpha.plan.plan import Dispatch, Operand, Plan, ProgramPlan
 from alpha.targets.nvidia.spec import SM_86
@@ -31,18 +30,28 @@ from semantics.data import read_examples, read_weights
 
 Array = Any
 STATE = ("net.", "slots.")
+BOUND = 1 << 22
 
 
 class Device:
-    """A card with one build on it. `run` carries out a program; parameters and slots stay in the arena between runs."""
+    """A card with one build on it. `run` carries out a program; parameters and slots stay in the arena between runs.
+
+    `text` is the PTX of the plan, `bound` the most instructions of a thread in one launch.
+    """
 
     def __init__(
-        self, plan: Plan, kernels: Sequence[Kernel], graphs: Sequence[Graph], seed: int = 0
+        self,
+        plan: Plan,
+        text: str,
+        graphs: Sequence[Graph],
+        seed: int = 0,
+        bound: int = BOUND,
     ) -> None:
         self.plan = plan
         self.seed = seed
+        self.bound = bound
         self.types = {graph.name: _types(graph) for graph in graphs}
-        self.text = plan_code(plan, kernels)
+        self.text = text
         self.module = parse(self.text)
         self.memory = Memory(seed)
         self.base = self.memory.allocate("arena", plan.arena)
@@ -101,6 +110,7 @@ class Device:
             memory=self.memory,
             windows=windows,
             seed=self.seed,
+            bound=self.bound,
         )
 
     def _begin(self, program: ProgramPlan, region: int, cells: Mapping[int, int]) -> None:
@@ -140,14 +150,14 @@ class DeviceRunner:
     def run(self, graph: Graph, inputs: Mapping[str, Array], parts: int = 1) -> dict[str, Array]:
         """`parts` chooses the order of blocks and the place of the arena."""
         plan, kernels = plan_graphs([graph], self.target)
-        device = Device(plan, kernels, [optimise(graph)], seed=parts)
+        device = Device(plan, plan_code(plan, kernels), [optimise(graph)], parts)
         return device.run(graph.name, inputs)
 
 
 def on_model(system: System) -> Device:
     """A card with the programs of a system."""
     plan, kernels = make_plan(system, SM_86)
-    return Device(plan, kernels, system.graphs)
+    return Device(plan, plan_code(plan, kernels), system.graphs)
 
 
 def trained(

@@ -44,6 +44,7 @@ from alpha.targets.nvidia.ptx import (
     Vector,
     Whole,
 )
+from alpha.targets.nvidia.unused import without_unused
 from alpha.targets.nvidia.writer import Writer
 
 TYPES = {Scalar.U8: "u8", Scalar.BOOL: "u8", Scalar.U16: "u16", Scalar.BF16: "u16"}
@@ -101,7 +102,7 @@ class _Emitter:
             grid.threads,
             grid.registers,
             grid.shared_bytes,
-            tuple(self.writer.lines),
+            without_unused(self.writer.lines),
         )
 
     # Values.

@@ -68,7 +68,7 @@ class Places:
             if a.scale == 1:
                 a, b = b, a
             second = self._scaled(Place(b.root, b.scale))
-            assert second is not None
+            assert a.root is not None and second is not None
             if a.scale == 1:
                 sum_ = self.writer.once("add.s32", a.root, second)
             else:
