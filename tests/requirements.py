@@ -9,8 +9,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from typing import TypeVar
 
 import pytest
+
+_T = TypeVar("_T")
 
 
 def require_tool(name: str) -> str:
@@ -26,6 +29,14 @@ def require_module(name: str) -> None:
     """Goes on only if a Python module can be imported."""
     if importlib.util.find_spec(name) is None:
         _absent(name, f"the Python module {name} is not installed")
+
+
+def require_found(name: str, found: _T | None) -> _T:
+    """What was looked for under a name of its own."""
+    if found is None:
+        _absent(name, f"{name} is not installed")
+    assert found is not None
+    return found
 
 
 def required() -> frozenset[str]:

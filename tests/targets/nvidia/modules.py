@@ -49,6 +49,8 @@ FILLED = {
 LABELS = tuple(f"L{number}" for number in range(1, 4))
 TOGETHER = ("bar.sync", "shfl.sync.bfly.b32")
 """Forms that all threads carry out together."""
+BITS = {"mov.b32": "RF", "mov.b64": "DG"}
+"""Forms that move bits from one of two kinds of registers to the other."""
 SPECIAL = (Name(THREAD), Name(BLOCK))
 
 
@@ -71,9 +73,9 @@ def addresses(form: str) -> st.SearchStrategy[Address]:
 
 @cache
 @st.composite
-def vectors(draw: st.DrawFn, word: str) -> Vector:
+def vectors(draw: st.DrawFn, word: str, differ: bool) -> Vector:
     count = int(word[0])
-    numbers = draw(st.lists(st.integers(0, 7), min_size=count, max_size=count, unique=True))
+    numbers = draw(st.lists(st.integers(0, 7), min_size=count, max_size=count, unique=differ))
     return Vector(tuple(Register(KINDS[word[1]], number) for number in numbers))
 
 
@@ -82,7 +84,7 @@ def vectors(draw: st.DrawFn, word: str) -> Vector:
 def operands(draw: st.DrawFn, form: str, word: str, parameters: int, shared: int) -> Operand:
     """One operand that may stand where the table has `word`."""
     if word[0].isdigit():
-        return draw(vectors(word))
+        return draw(vectors(word, form.startswith("ld.")))
     kinds: list[st.SearchStrategy[Operand]] = []
     for letter in word:
         if letter in KINDS:
@@ -115,6 +117,9 @@ def instructions(draw: st.DrawFn, form: str, parameters: int, shared: int) -> In
         kind = draw(st.sampled_from("RF"))
         found = [draw(registers(kind)) for _ in range(2)]
         return Instruction(form, (*found, Whole(draw(st.integers(1, 31))), Whole(31), Whole(-1)))
+    if form in BITS:
+        kinds = draw(st.permutations(BITS[form]))
+        return Instruction(form, tuple(draw(registers(kind)) for kind in kinds))
     chosen = tuple(draw(operands(form, word, parameters, shared)) for word in words)
     guard = None
     if form == "bra":
@@ -191,6 +196,8 @@ def every_form() -> Module:
             elif word[0].isdigit():
                 kind = KINDS[word[1]]
                 chosen.append(Vector(tuple(Register(kind, item) for item in range(int(word[0])))))
+            elif form in BITS:
+                chosen.append(Register(KINDS[word[place]], 0))
             elif word[0] in KINDS:
                 chosen.append(Register(KINDS[word[0]], place))
             elif word == "A":

@@ -21,3 +21,16 @@ class Damaged(Exception):
         super().__init__(f"line {line}: {reason}")
         self.line = line
         self.reason = reason
+
+
+class AssemblerFault(Exception):
+    """An assembler cannot be used, refuses a text, or breaks the bounds of an entry."""
+
+
+class CubinFault(Exception):
+    """A cubin is not as its law says."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}" if where else reason)
+        self.where = where
+        self.reason = reason

@@ -3,8 +3,9 @@
 1. A module is for an architecture that Alpha emits for; its entries have different names, of letters, digits and `_`.
 2. An entry keeps the limits of its architecture: threads in whole warps, registers, shared bytes, parameters.
 3. An instruction is a row of `forms.FORMS` with operands of the row's kinds. Only a branch has a guard, a predicate.
+   `mov.b32` and `mov.b64` give the bits of one kind of register to another.
 4. A number fits the width it is used in; an offset fits 32 bits with a sign.
-5. Global memory is addressed by 64 bits, shared memory by 32. The registers of a list differ.
+5. Global memory is addressed by 64 bits, shared memory by 32. Registers that are loaded at once differ.
 6. There is no barrier but 0. An exchange is one of all threads of a warp, each with the thread whose number differs in
    the bits of a mask of 1 ... 31.
 7. A parameter is one of the entry's; the shared array is named only where there is one.
@@ -180,6 +181,10 @@ def _instruction(line: Instruction, entry: Entry) -> Iterator[str]:
                 yield f"`{operand}` is no operand {shown} of `{line.form}`"
         else:
             yield from _operand(line.form, word, operand, shown, entry)
+    if line.form in ("mov.b32", "mov.b64"):
+        kinds = [item.kind for item in line.operands if isinstance(item, Register)]
+        if len(set(kinds)) != len(kinds):
+            yield f"`{line.form}` is between registers of two kinds"
     if line.form == "bar.sync" and line.operands != (Whole(0),):
         yield "there is no barrier but 0"
     if line.form == "shfl.sync.bfly.b32":
@@ -224,7 +229,7 @@ def _operand(form: str, word: str, operand: Operand, place: int, entry: Entry) -
         case Vector(items=items):
             kinds = {LETTERS[item.kind] for item in items}
             fits = word[0].isdigit() and len(items) == int(word[0]) and kinds == {word[1]}
-            if len(set(items)) != len(items):
+            if form.startswith("ld.") and len(set(items)) != len(items):
                 yield "a register stands twice in a list"
         case Register():
             fits = True
