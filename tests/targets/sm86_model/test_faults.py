@@ -261,6 +261,114 @@ def test_a_non_coherent_load_of_what_the_launch_writes() -> None:
     launch(parse(one(body, 2).replace(".nc", "")), "k", blocks=1, memory=memory, windows=windows)
 
 
+def over_itself(body: list[str], threads: int = 32) -> Fault | None:
+    """Runs a kernel of one block whose two windows, one read and one written, are the same words."""
+    memory = Memory(6)
+    base = memory.allocate("a", 4 * threads)
+    memory.write(base, words(threads))
+    windows = [Window("a", base, 4 * threads), Window("c", base, 4 * threads, written=True)]
+    try:
+        launch(parse(one(body, 2, threads)), "k", blocks=1, memory=memory, windows=windows)
+    except Fault as found:
+        return found
+    return None
+
+
+def test_reading_what_another_thread_wrote_before() -> None:
+    """A barrier does not help: kernels carry nothing between threads through global memory."""
+    body = [
+        *THREAD,
+        *element(0, "%rd0"),
+        *element(1, "%rd1"),
+        "st.global.b32 [%rd1], %r0",
+        "bar.sync 0",
+    ]
+    neighbour = ["xor.b32 %r1, %r0, 1", *element(0, "%rd0", "%r1")]
+    own = over_itself([*body, "ld.global.b32 %r2, [%rd0]", "ret"])
+    assert own is None
+    found = over_itself([*body, *neighbour, "ld.global.b32 %r2, [%rd0]", "ret"])
+    assert found is not None and found.kind is FaultKind.GLOBAL_RACE
+    assert found.text.startswith("a thread reads what was written, against thread 1 of block 0")
+
+
+def test_writing_what_several_threads_read() -> None:
+    """Each of the readers in turn: none may write what the others have read."""
+    read = [*THREAD, "ld.param.u64 %rd0, [b0]", "ld.global.b32 %r2, [%rd0]", *element(1, "%rd1")]
+    for writer in (0, 17, 31):
+        write = [
+            f"add.s32 %r3, %r0, {32 - writer}",
+            "rem.u32 %r3, %r3, 32",
+            *element(1, "%rd1", "%r3"),
+        ]
+        found = over_itself([*read, *write, "st.global.b32 [%rd1], %r2", "ret"])
+        assert found is not None and found.kind is FaultKind.GLOBAL_RACE
+        assert (found.thread, found.text[:29]) == (writer, "a thread writes what was read")
+
+
+@pytest.mark.parametrize("skew", [4, 8, 12])
+def test_a_window_that_begins_between_rows(skew: int) -> None:
+    """What lies before it in the same 16 bytes is outside of it, and its last byte belongs to it."""
+    memory = Memory(7)
+    base = memory.allocate("a", 512)
+    memory.write(base, words(128))
+    source, target = base + skew, base + 256 + skew
+    windows = [Window("a", source, 128), Window("c", target, 128, written=True)]
+    text = copied(32)
+    launch(parse(text), "k", blocks=1, memory=memory, windows=windows)
+    assert memory.read(target, 128) == memory.read(source, 128)
+    for old, new in (
+        ("[%rd0]", "[%rd0+-4]"),
+        ("[%rd0]", "[%rd0+4]"),
+        ("[%rd1],", "[%rd1+-4],"),
+        ("[%rd1],", "[%rd1+4],"),
+    ):
+        with pytest.raises(Fault) as raised:
+            launch(parse(text.replace(old, new)), "k", blocks=1, memory=memory, windows=windows)
+        assert raised.value.kind is FaultKind.OUT_OF_BOUNDS
+        assert raised.value.thread == (0 if "-" in new else 31)
+    with pytest.raises(Fault) as raised:
+        launch(parse(copied(31)), "k", blocks=1, memory=memory, windows=windows)
+    assert (raised.value.kind, raised.value.address) == (FaultKind.NOT_WRITTEN, target + 124)
+
+
+def test_a_window_that_ends_within_an_element() -> None:
+    """Its last bytes are written, or missed, as those of whole elements are."""
+    memory = Memory(8)
+    base = memory.allocate("c", 128)
+    body = [*THREAD, *element(0, "%rd0"), "st.global.b32 [%rd0], %r0", "ret"]
+    with pytest.raises(Fault) as raised:
+        windows = [Window("c", base, 126, written=True)]
+        launch(parse(one(body)), "k", blocks=1, memory=memory, windows=windows)
+    assert (raised.value.kind, raised.value.thread) == (FaultKind.OUT_OF_BOUNDS, 31)
+    shorter = one([*THREAD, "setp.eq.s32 %p0, %r0, 31", "@%p0 bra L1", *body[1:-1], "L1:", "ret"])
+    with pytest.raises(Fault) as raised:
+        launch(parse(shorter), "k", blocks=1, memory=memory, windows=windows)
+    assert (raised.value.kind, raised.value.address) == (FaultKind.NOT_WRITTEN, base + 124)
+
+
+def test_lanes_that_touch_different_windows_in_one_instruction() -> None:
+    """Even threads load from one window and odd ones from the other, and store so too."""
+    body = [*THREAD, "and.b32 %r1, %r0, 1", "setp.eq.s32 %p0, %r1, 1"]
+    body += [
+        *element(0, "%rd0"),
+        *element(1, "%rd1"),
+        "selp.b64 %rd4, %rd1, %rd0, %p0",
+        "ld.global.b32 %r2, [%rd4]",
+    ]
+    body += ["shr.u32 %r3, %r0, 1", *element(2, "%rd2", "%r3"), *element(3, "%rd3", "%r3")]
+    body += ["selp.b64 %rd5, %rd3, %rd2, %p0", "st.global.b32 [%rd5], %r2", "ret"]
+    first, second = words(32), (numpy.arange(32, dtype=numpy.uint32) + 100).tobytes()
+    (even, odd), _ = run(one(body, 4), [first, second], [64, 64])
+    assert even == numpy.arange(0, 32, 2, dtype=numpy.uint32).tobytes()
+    assert odd == (numpy.arange(1, 32, 2, dtype=numpy.uint32) + 100).tobytes()
+    parted = [*body[:3], "setp.ge.u32 %p1, %r0, 20", "@%p1 bra L1", *body[3:-1], "L1:", "ret"]
+    found = fault(one(parted, 4), [first, second], [64, 64])
+    assert found.kind is FaultKind.NOT_WRITTEN
+    (even, odd), _ = run(one(parted, 4), [first, second], [40, 40])
+    assert even == numpy.arange(0, 20, 2, dtype=numpy.uint32).tobytes()
+    assert odd == (numpy.arange(1, 20, 2, dtype=numpy.uint32) + 100).tobytes()
+
+
 # ---- shared memory
 
 OUT = [*element(0, "%rd0", "%r0"), "st.global.b32 [%rd0], %r5", "ret"]
