@@ -25,30 +25,25 @@ from alpha.kernel.node import (
     Store,
     Variable,
 )
+from alpha.targets.nvidia.accesses import Accesses
 from alpha.targets.nvidia.loops import turns_at_once, written_last
 from alpha.targets.nvidia.operators import COMPARED, Operators, kind_of, literal
 from alpha.targets.nvidia.places import Place, Places, narrow
 from alpha.targets.nvidia.ptx import (
     BLOCK,
-    SHARED,
     THREAD,
-    Address,
     Entry,
     Guard,
     Kind,
     Module,
     Name,
     Operand,
-    Parameter,
     Register,
-    Vector,
     Whole,
 )
 from alpha.targets.nvidia.unused import without_unused
 from alpha.targets.nvidia.writer import Writer
 
-TYPES = {Scalar.U8: "u8", Scalar.BOOL: "u8", Scalar.U16: "u16", Scalar.BF16: "u16"}
-STORED = {Kind.B16: "b16", Kind.B32: "b32", Kind.B64: "b64", Kind.F32: "f32", Kind.F64: "f64"}
 FULL_WARP = Whole(-1)
 
 
@@ -77,7 +72,6 @@ class _Emitter:
         self.values: dict[Variable, tuple[Operand, ...]] = {}
         self.indexed: dict[Variable, Place] = {}
         self.settled: dict[Variable, tuple[Register, ...]] = {}
-        self.bases: dict[int, Register] = {}
 
     def entry(self, name: str) -> Entry:
         grid = self.grid
@@ -90,10 +84,7 @@ class _Emitter:
                 self.indexed[variable] = Place(None)
             else:
                 self.indexed[variable] = Place(self.writer.once("mov.u32", Name(special)))
-        if grid.shared:
-            self.smem = self.writer.once("mov.u32", Name(SHARED))
-        for number in range(len(self.kernel.buffers)):
-            self.bases[number] = self.writer.once("ld.param.u64", Parameter(number))
+        self.accesses = Accesses(self.kernel, grid, self.writer, self.places)
         self._block(self.kernel.body)
         self.writer.emit("ret")
         return Entry(
@@ -139,16 +130,18 @@ class _Emitter:
                 case Load():
                     self._load(statement)
                 case Store():
-                    self._store(statement)
+                    place = self._place(statement.index)
+                    self.accesses.store(statement, place, self._lanes(statement.value))
                 case Loop():
                     self._loop(statement)
                 case If():
                     self._if(statement)
                 case SharedLoad():
                     place = self._place(statement.index)
-                    self._define(statement.result, self._read("ld.shared", statement, place))
+                    self._define(statement.result, self.accesses.load(statement, place))
                 case SharedStore():
-                    self._write("st.shared", self._shared(statement), statement.value)
+                    place = self._place(statement.index)
+                    self.accesses.store(statement, place, self._lanes(statement.value))
                 case Shuffle():
                     self._shuffle(statement)
                 case Barrier():
@@ -254,61 +247,10 @@ class _Emitter:
             return number
         return self.operators.apply("convert", (number,), source, target, None)
 
-    # Memory.
-
     def _load(self, statement: Load) -> None:
-        kernel, number = self.kernel, statement.buffer
         place = self._place(statement.index)
         self.indices.load(statement)
-        stays = number not in kernel.written and number not in kernel.aligned
-        form = "ld.global.nc" if stays else "ld.global"
-        self._define(statement.result, self._read(form, statement, place))
-
-    def _read(self, form: str, statement: Load | SharedLoad, place: Place) -> Sequence[Operand]:
-        scalar, lanes = statement.result.type.scalar, statement.result.type.lanes
-        if isinstance(statement, Load):
-            address = self.places.address(self.bases[statement.buffer], place, scalar.size)
-        else:
-            address = self._shared(statement)
-        kind = Kind.B32 if scalar is Scalar.BOOL else kind_of(scalar)
-        type_ = TYPES.get(scalar) or STORED[kind]
-        found = [self.writer.fresh(kind) for _ in range(lanes)]
-        if lanes > 1:
-            self.writer.emit(f"{form}.v{lanes}.{type_}", Vector(tuple(found)), address)
-        else:
-            self.writer.emit(f"{form}.{type_}", found[0], address)
-        if scalar is Scalar.BOOL:
-            return [self.writer.made("setp.ne.s32", item, Whole(0)) for item in found]
-        return found
-
-    def _shared(self, statement: SharedLoad | SharedStore) -> Address:
-        array = self.grid.shared[statement.array]
-        start = self.grid.shared_places[statement.array]
-        place = self._place(statement.index)
-        return self.places.address(self.smem, place, array.scalar.size, start)
-
-    def _store(self, statement: Store) -> None:
-        size = self.kernel.buffers[statement.buffer].scalar.size
-        place = self._place(statement.index)
-        address = self.places.address(self.bases[statement.buffer], place, size)
-        self._write("st.global", address, statement.value)
-
-    def _write(self, form: str, address: Address, value: Atom) -> None:
-        scalar = value.type.scalar
-        held = [self._stored(item, scalar) for item in self._lanes(value)]
-        type_ = TYPES.get(scalar) or STORED[held[0].kind]
-        if len(held) > 1:
-            self.writer.emit(f"{form}.v{len(held)}.{type_}", address, Vector(tuple(held)))
-        else:
-            self.writer.emit(f"{form}.{type_}", address, held[0])
-
-    def _stored(self, value: Operand, scalar: Scalar) -> Register:
-        if isinstance(value, Register) and value.kind is Kind.PRED:
-            return self.writer.made("selp.b32", Whole(1), Whole(0), value)
-        if isinstance(value, Whole) and kind_of(scalar) in (Kind.B16, Kind.B64):
-            form = "mov.b16" if kind_of(scalar) is Kind.B16 else "mov.u64"
-            return self.writer.once(form, value)
-        return self.writer.held(value)
+        self._define(statement.result, self.accesses.load(statement, place))
 
     def _shuffle(self, statement: Shuffle) -> None:
         (value,) = self._lanes(statement.value)

@@ -27,8 +27,6 @@ class Kind(Enum):
     F64 = "fd"
 
     # Looked up for every operand: that of `Enum` hashes the name anew, and its `value` is a property.
-    __hash__ = object.__hash__
-
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
 
@@ -173,18 +171,18 @@ class Module:
 
 
 def registers(line: Line) -> list[Register]:
-    """All registers that a line names."""
+    """All registers that a line names: those of its first operand, of the others, then the guard's."""
     if isinstance(line, Label):
         return []
-    found = [line.guard.predicate] if line.guard is not None else []
+    found: list[Register] = []
     for operand in line.operands:
-        match operand:
-            case Register():
-                found.append(operand)
-            case Address(base=base):
-                found.append(base)
-            case Vector(items=items):
-                found.extend(items)
-            case _:
-                pass
+        kind = type(operand)
+        if kind is Register:
+            found.append(operand)  # type: ignore[arg-type]
+        elif kind is Address:
+            found.append(operand.base)  # type: ignore[union-attr]
+        elif kind is Vector:
+            found.extend(operand.items)  # type: ignore[union-attr]
+    if line.guard is not None:
+        found.append(line.guard.predicate)
     return found

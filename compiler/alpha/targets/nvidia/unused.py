@@ -7,39 +7,33 @@ from collections.abc import Sequence
 
 from alpha.targets.nvidia.ptx import Instruction, Line, Register, Vector, registers
 
-EFFECTS = ("st.", "bar.", "bra", "ret", "shfl.")
-"""What is carried out for more than its result; all threads of a warp take part in a shuffle."""
+EFFECTS = ("st.", "bar.", "bra", "ret")
+"""What gives no result."""
+TOGETHER = "shfl."
+"""All threads of a warp take part, whoever reads what it gives."""
 
 
 def without_unused(lines: Sequence[Line]) -> tuple[Line, ...]:
     """The lines without instructions whose result is read nowhere but in such instructions."""
     reads: Counter[Register] = Counter()
-    for line in lines:
-        reads.update(_read(line))
-    kept = list(lines)
-    while True:
-        unused = [line for line in kept if _is_unused(line, reads)]
-        if not unused:
-            return tuple(kept)
-        for line in unused:
-            reads.subtract(_read(line))
-        kept = [line for line in kept if not _is_unused(line, reads)]
-
-
-def _is_unused(line: Line, reads: Counter[Register]) -> bool:
-    if not isinstance(line, Instruction) or line.form.startswith(EFFECTS):
-        return False
-    return all(reads[register] == 0 for register in registers(line)[: _results(line)])
-
-
-def _read(line: Line) -> list[Register]:
-    found = registers(line)
-    if not isinstance(line, Instruction) or line.form.startswith(("st.", "bar.", "bra", "ret")):
-        return found
-    return found[_results(line) :]
-
-
-def _results(line: Instruction) -> int:
-    """How many of the registers that the line names it writes; they come first."""
-    first = line.operands[0]
-    return len(first.items) if isinstance(first, Vector) else 1
+    writers: list[tuple[int, Sequence[Register], Sequence[Register]]] = []
+    for place, line in enumerate(lines):
+        found = registers(line)
+        if isinstance(line, Instruction) and not line.form.startswith(EFFECTS):
+            first = line.operands[0]
+            count = len(first.items) if isinstance(first, Vector) else 1
+            if not line.form.startswith(TOGETHER):
+                writers.append((place, found[:count], found[count:]))
+            found = found[count:]
+        for register in found:
+            reads[register] += 1
+    unused: set[int] = set()
+    more = True
+    while more:
+        more = False
+        for place, results, operands in reversed(writers):
+            if place not in unused and not any(reads[register] for register in results):
+                unused.add(place)
+                reads.subtract(operands)
+                more = True
+    return tuple(line for place, line in enumerate(lines) if place not in unused)
