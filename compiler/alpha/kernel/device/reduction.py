@@ -9,7 +9,7 @@ from math import prod
 
 from alpha.kernel.builder import KernelBuilder
 from alpha.kernel.device.rows import in_rows, row_reduction
-from alpha.kernel.device.threads import COMPUTING, FOLDING, coordinates, each
+from alpha.kernel.device.threads import COMPUTING, FOLDING, FOLDING_WIDE, WORD, coordinates, each
 from alpha.kernel.direct.reduction import COMBINATIONS, Fold, dims_of
 from alpha.kernel.direct.site import Site
 from alpha.kernel.direct.winner import first_winner, ordered
@@ -26,7 +26,8 @@ def reduction(site: Site) -> Kernel:
     kept = [dim for dim in dims if not dim.reduced]
     reduced = [dim for dim in dims if dim.reduced]
     fold = Fold(builder, source, reduced, COMBINATIONS[site.node.operation])
-    with each(builder, site.count, FOLDING) as place:
+    wide = site.scalar.size > WORD
+    with each(builder, site.count, FOLDING_WIDE if wide else FOLDING) as place:
         found = coordinates(builder, place, [dim.size for dim in kept])
         base = builder.affine([(atom, dim.stride) for atom, dim in zip(found, kept, strict=True)])
         builder.store(result, place, fold.column(base, 1))

@@ -15,8 +15,9 @@ THREADS = 256
 WORD = 4
 """Bytes of an element of which four are moved at once."""
 
-MOVING, COMPUTING, FOLDING = 32, 40, 64
-"""Bounds on the registers of a thread: of kernels that move elements, compute them, or keep many totals at once."""
+MOVING, COMPUTING, FOLDING, FOLDING_WIDE = 32, 40, 64, 104
+"""Bounds on the registers of a thread: of kernels that move elements, compute them, or keep many totals at once, of 32
+or of 64 bits."""
 
 
 @contextmanager
