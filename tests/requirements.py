@@ -9,9 +9,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from typing import TypeVar
 
 import pytest
+
+from alpha.targets.nvidia.assemble import Assembler, find
 
 _T = TypeVar("_T")
 
@@ -37,6 +40,11 @@ def require_found(name: str, found: _T | None) -> _T:
         _absent(name, f"{name} is not installed")
     assert found is not None
     return found
+
+
+def require_ptxas() -> Assembler:
+    """NVIDIA's assembler, where Alpha finds it: `ALPHA_PTXAS`, a wheel, or PATH."""
+    return require_found("ptxas", find(os.environ, sys.path))
 
 
 def required() -> frozenset[str]:

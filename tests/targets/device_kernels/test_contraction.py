@@ -12,7 +12,7 @@ from alpha.kernel.device import contraction_tiled
 from alpha.kernel.device.contraction_panels import DEPTH
 from alpha.kernel.device.contraction_tiled import TILES, Tile
 from checked.sm86 import blocks_per_processor
-from requirements import require_tool
+from requirements import require_ptxas
 from targets.device_kernels.launching import One, assembled, one
 
 UNDERFLOW = 1e-30
@@ -164,7 +164,7 @@ def test_larger_matrices_have_larger_tiles() -> None:
 def test_tiles_fit_their_registers(
     tile: Tile, steps: int, sizes: dict[int, tuple[int, int]], tmp_path: Path
 ) -> None:
-    ptxas = require_tool("ptxas")
+    ptxas = str(require_ptxas().path)
     for letters in LAYOUTS:
         found = assembled(ptxas, of_tile(tile, steps, sizes, *letters).text, tmp_path)
         assert found.spilled == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from alpha.base.dtype import Dtype, TensorType
-from requirements import require_tool
+from requirements import require_ptxas
 from targets.device_kernels.launching import One, assembled, one
 
 
@@ -66,7 +66,7 @@ def test_neighbours_are_read_together() -> None:
 
 
 def test_rows_fit_their_registers(tmp_path: Path) -> None:
-    ptxas = require_tool("ptxas")
+    ptxas = str(require_ptxas().path)
     for length in (47, 1_023):
         made = fold("sum", (100, length), (1,))
         found = assembled(ptxas, made.text, tmp_path)

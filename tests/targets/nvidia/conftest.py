@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from functools import cache
 
@@ -11,17 +9,17 @@ import pytest
 
 from alpha.plan.entries import distinct, entries
 from alpha.plan.make import plan_graphs
-from alpha.targets.nvidia.assemble import Assembler, find
+from alpha.targets.nvidia.assemble import Assembler
 from alpha.targets.nvidia.emit import emit_module
 from alpha.targets.nvidia.ptx import Module
 from alpha.targets.nvidia.spec import SM_86
 from packages import open_package
-from requirements import require_found
+from requirements import require_ptxas
 
 
 @pytest.fixture(scope="session")
 def assembler() -> Assembler:
-    return require_found("ptxas", find(os.environ, sys.path))
+    return require_ptxas()
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ from alpha.targets.nvidia.ptx import (
 from alpha.targets.nvidia.text import to_text
 from alpha.targets.nvidia.verify import breaks, verify
 from checked.sm86 import Malformed, parse
-from targets.nvidia.modules import every_form, modules
+from targets.nvidia.modules import every_form, filled, modules
 
 P, H, R, D, F, G = (Register(kind, 0) for kind in Kind)
 RET = Instruction("ret")
@@ -167,20 +167,22 @@ def test_what_keeps_it_is_read_by_the_checked_model(module: Module) -> None:
     parse(to_text(module))
 
 
+FORM_LINES = {
+    item.form: item for item in every_form().entries[0].body if isinstance(item, Instruction)
+}
+
+
 @given(st.data())
 def test_what_breaks_it_is_malformed_to_the_checked_model(data: st.DataObject) -> None:
     """The model has a table of its own: a form with an operand of another kind is none there either."""
     form = data.draw(st.sampled_from(sorted(FORMS)))
     other = data.draw(st.sampled_from((P, H, R, D, F, G, Whole(7), Real(7), Name("L1"))))
     place = data.draw(st.integers(0, max(len(FORMS[form]) - 1, 0)))
-    (entry,) = every_form().entries
-    body = list(entry.body)
-    number = next(at for at, item in enumerate(body) if getattr(item, "form", "") == form)
-    found = body[number]
-    assert isinstance(found, Instruction)
+    found = FORM_LINES[form]
     operands = [*found.operands[:place], other, *found.operands[place + 1 :]]
-    body[number] = replace(found, operands=tuple(operands))
-    changed = Module("sm_86", (replace(entry, body=tuple(body)),))
+    wanted = replace(found, operands=tuple(operands))
+    body = (*filled([wanted]), wanted, Label("L1"), RET)
+    changed = Module("sm_86", (replace(ENTRY, parameters=2, body=body),))
     wrong = any(reason.startswith("`") for reason in reasons(changed))
     try:
         parse(to_text(changed))
