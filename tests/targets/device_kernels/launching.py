@@ -51,12 +51,16 @@ class One:
         return to_text(emit_module([(ENTRY, self.kernel)], "sm_86"))
 
     def agrees(self, scale: float = 1.0, seed: int = 0, traffic: bool = False) -> Counts:
-        """Runs it on numbers of chance of about that size and holds the bits to the reference."""
+        """`holds` for numbers of chance of about that size."""
         draw = numpy.random.default_rng(seed)
         inputs = {
             str(node.attribute("name")): numbers(draw, node.type, scale)
             for node in self.graph.inputs
         }
+        return self.holds(inputs, seed, traffic)
+
+    def holds(self, inputs: dict[str, Array], seed: int = 0, traffic: bool = False) -> Counts:
+        """Runs it and holds the bits to the reference."""
         expected = evaluate(read_graph(graph_text(self.graph)), inputs)["y"]
         found, counts = self._launched(inputs, seed, traffic)
         assert same_bits(found.reshape(expected.shape), expected)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 
 from alpha.base.dtype import Dtype, TensorType
+from alpha.kernel.device.rows import CHUNK, LONG
+from alpha.kernel.node import LANES
 from requirements import require_ptxas
 from targets.device_kernels.launching import One, assembled, one
 
@@ -58,6 +61,33 @@ def test_short_rows_and_columns_have_a_thread_an_output(
     made.agrees()
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((LONG,), (0,)),
+        ((3, LONG + CHUNK + 149), (1,)),
+        ((2, 3, LONG // 2 + 5), (0, 2)),
+        ((2, 5 * CHUNK + LANES), (1,)),
+    ],
+)
+@pytest.mark.parametrize(("operation", "dtype"), [("sum", Dtype.F32), ("max", Dtype.I32)])
+def test_a_long_row_has_a_block_of_its_own(
+    shape: tuple[int, ...], axes: tuple[int, ...], operation: str, dtype: Dtype
+) -> None:
+    made = fold(operation, shape, axes, dtype)
+    assert made.grid.shared
+    assert made.grid.blocks == made.graph.outputs[0][1].type.count
+    counts = made.agrees(traffic=True)
+    least = sum(number for form, number in counts.warp_instructions.items() if ".shared." in form)
+    assert counts.shared_wavefronts == least
+
+
+def test_a_sum_of_zeros_below_zero_is_below_zero() -> None:
+    """No accumulator begins with a zero that is not in the row."""
+    for length in (40, LONG):
+        fold("sum", (2, length), (1,)).holds({"x0": numpy.full((2, length), -0.0, numpy.float32)})
+
+
 def test_neighbours_are_read_together() -> None:
     """16 neighbours are two sectors of 32 bytes; nothing is read twice."""
     rows, length = 64, 320
@@ -67,7 +97,7 @@ def test_neighbours_are_read_together() -> None:
 
 def test_rows_fit_their_registers(tmp_path: Path) -> None:
     ptxas = str(require_ptxas().path)
-    for length in (47, 1_023):
+    for length in (47, 1_023, LONG + 7):
         made = fold("sum", (100, length), (1,))
         found = assembled(ptxas, made.text, tmp_path)
         assert found.spilled == 0
