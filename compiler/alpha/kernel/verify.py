@@ -252,6 +252,8 @@ class _Verifier:
     def _inside(self, buffer: int, form: Form, in_a_row: int) -> None:
         named = self.kernel.buffers[buffer]
         self._reached(named.name, named.count, form, in_a_row)
+        if in_a_row == QUAD and any(row.stride % QUAD for row in named.rows):
+            self._fault("launched", f"four elements of a row of `{named.name}` from anywhere on")
 
     def _loop(self, loop: Loop) -> None:
         if loop.step < 1 or loop.start < 0:

@@ -17,6 +17,7 @@ from alpha.kernel.node import (
     Constant,
     Grid,
     Kernel,
+    Row,
     Scalar,
     Shuffle,
     ValueType,
@@ -138,6 +139,17 @@ def test_the_least_of_an_index_and_a_number_is_no_more_than_the_number() -> None
 def test_four_elements_are_moved_from_multiples_of_four() -> None:
     verify(made(guarded(COUNT - 3, QUAD, QUAD), blocks=1))
     assert "multiple of four" in refused(made(guarded(COUNT - 3, 6, QUAD), blocks=1), "launched")
+
+
+def test_rows_of_which_four_elements_are_moved_begin_at_multiples_of_four() -> None:
+    def rows(stride: int) -> Kernel:
+        kernel = made(guarded(COUNT - 3, QUAD, QUAD), blocks=1)
+        row = Row("turn", 3, stride)
+        moving = replace(SOURCE, rows=(row,), whole=COUNT + 2 * stride)
+        return replace(kernel, buffers=(moving, RESULT))
+
+    verify(rows(COUNT))
+    assert "from anywhere on" in refused(rows(COUNT + 2), "launched")
 
 
 def test_values_have_one_or_four_lanes() -> None:
