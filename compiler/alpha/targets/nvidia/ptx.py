@@ -27,6 +27,8 @@ class Kind(Enum):
     F64 = "fd"
 
     # Looked up for every operand: that of `Enum` hashes the name anew, and its `value` is a property.
+    __hash__ = object.__hash__
+
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
 
