@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from alpha.base.dtype import Dtype, TensorType
 from alpha.graph.ops.convolution import WEIGHTS, windows_of
@@ -99,6 +101,24 @@ def test_letters_count_as_rows_columns_steps_and_batch(
     assert size(made) == 32
     made.agrees()
     made.agrees(UNDERFLOW, seed=1)
+
+
+@st.composite
+def contractions(draw: st.DrawFn) -> One:
+    """Letters in any order, of which rows, columns and steps suffice for a small tile."""
+    sizes = {"b": draw(st.integers(1, 3)), "e": draw(st.sampled_from([1, 2, 4]))}
+    for outer, inner, least in (("m", "p", 32), ("n", "q", 32), ("k", "l", 16)):
+        sizes[inner] = draw(st.sampled_from([1, 2, 3, 4, 8]))
+        sizes[outer] = -(-least // sizes[inner]) + draw(st.integers(0, 5))
+    letters = [draw(st.permutations(group)) for group in ("bempkl", "benqkl", "bemnpq")]
+    left, right, result = ("".join(group) for group in letters)
+    return contract(left, right, result, **sizes)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@given(made=contractions(), scale=st.sampled_from([1.0, UNDERFLOW]))
+def test_letters_may_stand_in_any_order(made: One, scale: float) -> None:
+    made.agrees(scale)
 
 
 @pytest.mark.parametrize(
