@@ -170,8 +170,13 @@ def trained(
     evaluator, _ = open_package(package, f"{name}.Run")
     system = evaluator.system(f"{name}.Run.baseline")
     device = on_model(system)
+    return trained_on(device, system, steps, data, version), device
+
+
+def trained_on(device: Device, system: System, steps: int, data: Path, version: str) -> bytes:
+    """The checkpoint after so many steps on a device."""
     described = json.loads(json.dumps(describe(system)))
     rows, weights = read_examples(described, data), read_weights(described, data)
     run = train.start(described, rows, weights, device.run)
     train.advance(run, steps)
-    return train.checkpoint(run, version), device
+    return train.checkpoint(run, version)
