@@ -25,7 +25,8 @@ def _simple(site: Site, steps: Sequence[int], first: int = 0) -> Kernel:
     *outer, last = axes or [Axis(1, 0, 1)]
     lanes = together(site.scalar, [last.extent])
     if last.source:
-        starts = [first, *(axis.source for axis in outer)]
+        # What is read may be a row that moves: the next one begins so many elements further on.
+        starts = [first, site.buffer(0).count, *(axis.source for axis in outer)]
         lanes = together(site.scalar, [last.extent, *starts]) if last.source == 1 else 1
     with each(builder, site.count // lanes, MOVING) as unit:
         found = coordinates(builder, unit, [*(axis.extent for axis in outer), last.extent // lanes])
