@@ -150,6 +150,19 @@ def test_a_thread_has_four_chains_where_many_are_left() -> None:
     assert uneven.grid.blocks * uneven.grid.threads >= 2_400 * 29
 
 
+@pytest.mark.parametrize(("left", "right"), LAYOUTS)
+@pytest.mark.parametrize("columns", [8, 10])
+def test_a_long_and_narrow_result_is_made_in_tiles(left: str, right: str, columns: int) -> None:
+    made = contract(left, right, "mn", m=2_020, k=20, n=columns)
+    assert size(made) == 32
+    made.agrees(UNDERFLOW)
+    turned = contract(right, left, "nm", m=2_020, k=20, n=columns)
+    assert size(turned) == 32
+    turned.agrees()
+    assert size(contract(left, right, "mn", m=2_020, k=20, n=7)) == 0
+    assert size(contract(left, right, "mn", m=2_010, k=20, n=columns)) == 0
+
+
 @pytest.mark.parametrize(
     ("channels", "outputs", "window"), [(3, 32, (3, 3)), (4, 36, (2, 5)), (3, 5, (3, 3))]
 )
@@ -174,7 +187,7 @@ def test_larger_matrices_have_larger_tiles() -> None:
 
     assert [of(n, n) for n in (31, 32, 256, 512, 1024, 4096)] == [0, 32, 32, 64, 128, 128]
     assert of(64, 64, batch=64) == 64
-    assert of(31, 4096) == 0
+    assert of(31, 1024) == 0
     assert of(129, 129, batch=32) == 32  # most of four large tiles would be empty
 
 

@@ -32,6 +32,8 @@ ENOUGH = 64
 """Blocks that keep most of a card's multiprocessors busy (an RTX 3090 has 82)."""
 SHALLOWEST = 2 * DEPTH
 """Steps of k that are worth bringing panels for."""
+NARROWEST = 8
+"""Rows or columns that are worth a tile if there are many of the other: each panel of the others is read once."""
 
 
 @record
@@ -89,12 +91,15 @@ def tiling(of: Product) -> Tiling | None:
     columns = "".join(a for a in of.result if a not in (of.left, of.right)[side])
     rows = "".join(a for a in of.result if a not in batch + columns)
     height, width = of.count(rows), of.count(columns)
-    fitting = [tile for tile in TILES if min(height, width) >= tile.size]
+    narrow = min(height, width)
 
     def blocks(tile: Tile) -> int:
         return of.count(batch) * -(-height // tile.size) * -(-width // tile.size)
 
+    fitting = [tile for tile in TILES if narrow >= tile.size]
     filling = [tile for tile in fitting if blocks(tile) >= ENOUGH] or fitting[-1:]
+    if not fitting and narrow >= NARROWEST and blocks(TILES[-1]) >= ENOUGH:
+        filling = [TILES[-1]]
     if not filling:
         return None
     best = min(filling, key=lambda tile: blocks(tile) * tile.size**2 * tile.loads)
