@@ -117,49 +117,33 @@ def test_order_batch_and_place_change_nothing(
 
 def test_a_copy_is_not_changed_with_its_source() -> None:
     """Registers that took their value from others keep it when some threads change those."""
-    moves = [
+    body = [*NUMBER, "mov.u32 %r4, %r2", "cvt.u64.u32 %rd4, %r2", "cvt.rn.f32.u32 %f4, %r2"]
+    body += [
+        "setp.ge.u32 %p4, %r2, 0",
         "mov.u32 %r5, %r4",
         "mov.u64 %rd5, %rd4",
         "mov.f32 %f5, %f4",
-        "mov.b32 %r6, %f4",
-        "mov.b32 %f6, %r4",
     ]
-    moves += ["mov.pred %p5, %p4", "mov.u32 %r7, %r0"]
-    first = [
-        "mov.u32 %r4, %r2",
-        "cvt.u64.u32 %rd4, %r2",
-        "cvt.rn.f32.u32 %f4, %r2",
-        "setp.ge.u32 %p4, %r2, 0",
-    ]
-    change = [
-        "mov.u32 %r4, 0",
-        "mov.u64 %rd4, 0",
-        "mov.f32 %f4, 0f00000000",
-        "setp.lt.u32 %p4, %r2, 0",
-        "mov.u32 %r0, 9",
-    ]
-    body = [*NUMBER, *first, *moves, "setp.lt.u32 %p0, %r0, 7", "@%p0 bra L1", *change, "L1:"]
-    values = [
-        "cvt.u32.u64 %r10, %rd5",
-        "cvt.rzi.u32.f32 %r11, %f5",
-        "mov.b32 %f7, %r6",
-        "cvt.rzi.u32.f32 %r12, %f7",
-    ]
-    values += [
-        "mov.b32 %r13, %f6",
-        "selp.b32 %r14, 1, 0, %p5",
+    body += ["mov.b32 %r6, %f4", "mov.b32 %f6, %r4", "mov.pred %p5, %p4", "mov.u32 %r7, %r0"]
+    body += ["setp.lt.u32 %p0, %r0, 7", "@%p0 bra L1", "mov.u32 %r4, 1", "mov.u64 %rd4, 1"]
+    body += ["mov.f32 %f4, 0f3F800000", "setp.lt.u32 %p4, %r2, 0", "mov.u32 %r0, 1", "L1:"]
+    body += ["cvt.u32.u64 %r10, %rd5", "cvt.rzi.u32.f32 %r11, %f5", "mov.b32 %f7, %r6"]
+    body += ["cvt.rzi.u32.f32 %r12, %f7", "mov.b32 %r13, %f6", "selp.b32 %r14, %r2, 0, %p5"]
+    body += ["mov.u32 %r15, %tid.x", "cvt.u32.u64 %r16, %rd4", "cvt.rzi.u32.f32 %r17, %f4"]
+    body += [
+        "selp.b32 %r18, 1, 0, %p4",
         "ld.param.u64 %rd0, [b0]",
-        "mad.wide.s32 %rd0, %r2, 32, %rd0",
+        "mad.wide.s32 %rd0, %r2, 48, %rd0",
     ]
-    stored = ["%r5", "%r10", "%r11", "%r12", "%r13", "%r14", "%r7", "%r2"]
-    stores = [
-        f"st.global.b32 [%rd0{f'+{4 * place}' if place else ''}], {name}"
-        for place, name in enumerate(stored)
-    ]
-    (data,), _ = run(one([*body, *values, *stores, "ret"], threads=64), [], [64 * 32])
-    found = numpy.frombuffer(data, numpy.uint32).reshape(64, 8)
-    for thread in range(64):
-        assert found[thread].tolist() == [*[thread] * 5, 1, thread, thread]
+    kept = ["%r5", "%r10", "%r11", "%r12", "%r13", "%r14", "%r7", "%r15"]
+    changed = ["%r4", "%r16", "%r17", "%r0"]
+    for place, name in enumerate([*kept, *changed]):
+        body.append(f"st.global.b32 [%rd0{f'+{4 * place}' if place else ''}], {name}")
+    body += ["setp.eq.u32 %p6, %r18, 2", "@%p6 bra L1", "ret"]
+    (data,), _ = run(one(body, threads=64), [], [64 * 48])
+    found = numpy.frombuffer(data, numpy.uint32).reshape(64, 12).tolist()
+    for thread, values in enumerate(found):
+        assert values == [thread] * 8 + [thread if thread < 7 else 1] * 4
 
 
 @pytest.mark.parametrize("k", [16, 48])
