@@ -24,6 +24,7 @@ from alpha.evaluate.files import FileAccess
 from alpha.evaluate.intrinsics.table import operations
 from alpha.graph.ops import TABLE
 from alpha.kernel.block import VIEWS
+from alpha.kernel.device import DEVICE
 from alpha.kernel.direct import TEMPLATES
 from alpha.runtime.linux import machine_for
 from alpha.targets import HOSTS
@@ -45,8 +46,9 @@ def test_every_operation_of_the_graph_is_lowered_and_has_an_oracle() -> None:
     missing: list[str] = []
     for name, row in TABLE.items():
         exact = row.primitive and not row.leaf and not row.interval
-        if exact and name not in {*TEMPLATES, *VIEWS}:
-            missing.append(f"{name}: a template in kernel/direct/")
+        for folder, templates in (("direct", TEMPLATES), ("device", DEVICE.templates)):
+            if exact and name not in {*templates, *VIEWS}:
+                missing.append(f"{name}: a template in kernel/{folder}/")
         if (not row.primitive or row.interval) and name in TEMPLATES:
             missing.append(f"{name}: it has an expansion, and no use for a template")
         if name not in known:
@@ -56,7 +58,7 @@ def test_every_operation_of_the_graph_is_lowered_and_has_an_oracle() -> None:
         if row.gradient is not None and not (row.gradient.__doc__ or "").strip():
             missing.append(f"{name}: the formula of its gradient, as a docstring")
     assert missing == []
-    assert set(TEMPLATES) <= set(TABLE)
+    assert set(DEVICE.templates) == set(TEMPLATES) <= set(TABLE)
 
 
 def test_every_operation_of_the_language_is_evaluated_or_known_not_to_be() -> None:
