@@ -29,6 +29,8 @@ from alpha.targets.nvidia.ptx import (
 from alpha.targets.nvidia.text import to_text
 from alpha.targets.nvidia.verify import breaks, verify
 from checked.sm86 import Malformed, parse
+from checked.sm86.forms import FORMS as MODEL
+from checked.sm86.forms import Slot
 from targets.nvidia.modules import every_form, filled, modules
 
 P, H, R, D, F, G = (Register(kind, 0) for kind in Kind)
@@ -190,3 +192,31 @@ def test_what_breaks_it_is_malformed_to_the_checked_model(data: st.DataObject) -
         assert reasons(changed)
     else:
         assert not wrong
+
+
+def letters(slot: Slot) -> set[str]:
+    """What may stand at a place of the model's table, in the letters of the compiler's."""
+    match slot.place:
+        case "global" | "shared":
+            return {"A"}
+        case "parameter":
+            return {"B"}
+        case "label":
+            return {"L"}
+        case "exactly":
+            return {"i"}
+        case _:
+            kinds = set(slot.classes.upper())
+            numbers = {{"F": "x", "G": "y"}.get(kind, "i") for kind in kinds or {"R"}}
+            lanes = {str(slot.lanes)} if slot.lanes > 1 else set()
+            return (
+                kinds
+                | lanes
+                | (numbers if slot.immediate else set())
+                | (set("SN") if slot.special else set())
+            )
+
+
+def test_the_checked_model_has_the_same_forms_of_its_own() -> None:
+    model = {name: [letters(slot) for slot in form.slots] for name, form in MODEL.items()}
+    assert model == {name: [set(word) for word in words] for name, words in FORMS.items()}
