@@ -200,3 +200,9 @@ def test_the_table_is_the_emitters() -> None:
 def test_a_shared_array_needs_to_be_declared() -> None:
     with pytest.raises(Malformed, match="smem"):
         parse(one(["mov.u32 %r0, smem", "ret"]))
+
+
+@pytest.mark.parametrize("line", ["mov.b32 %r0, %r1", "mov.b32 %f0, %f1", "mov.b64 %rd0, %rd1"])
+def test_moves_of_bits_change_the_class(line: str) -> None:
+    with pytest.raises(Malformed, match="one class"):
+        parse(one([line, "ret"]))
