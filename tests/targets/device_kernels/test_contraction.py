@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,16 +46,22 @@ SIZES = [(16, WHOLE), (21, EDGES), (20, FOURS)]
 """Steps of k, and for each tile how many rows and columns: whole tiles, and with edges of every kind."""
 
 
+OfTile = Callable[..., One]
+
+
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few blocks are enough for large tiles, so that tests of them are small."""
-    monkeypatch.setattr(contraction_tiled, "ENOUGH", 1)
+def of_tile(monkeypatch: pytest.MonkeyPatch) -> OfTile:
+    """Contractions of a few tiles, where larger ones would take smaller tiles to have blocks for a whole card."""
 
+    def made(
+        tile: Tile, steps: int, sizes: dict[int, tuple[int, int]], left: str, right: str
+    ) -> One:
+        monkeypatch.setattr(contraction_tiled, "TILES", (tile,))
+        rows, columns = sizes[tile.size]
+        found = contract(left, right, "mn", m=rows, n=columns, k=steps)
+        assert size(found) == tile.size
+        return found
 
-def of_tile(tile: Tile, steps: int, sizes: dict[int, tuple[int, int]], *letters: str) -> One:
-    rows, columns = sizes[tile.size]
-    made = contract(*letters, "mn", m=rows, n=columns, k=steps)
-    assert size(made) == tile.size
     return made
 
 
@@ -72,12 +79,16 @@ def test_a_matrix_need_not_be_whole_tiles(
     made.agrees(UNDERFLOW, seed=1)
 
 
-@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("tile", TILES, ids=lambda tile: f"{tile.size}")
 @pytest.mark.parametrize(("left", "right"), LAYOUTS)
 @pytest.mark.parametrize(("steps", "sizes"), SIZES)
 def test_every_tile_has_the_bits_of_the_law(
-    tile: Tile, left: str, right: str, steps: int, sizes: dict[int, tuple[int, int]]
+    of_tile: OfTile,
+    tile: Tile,
+    left: str,
+    right: str,
+    steps: int,
+    sizes: dict[int, tuple[int, int]],
 ) -> None:
     made = of_tile(tile, steps, sizes, left, right)
     made.agrees(seed=steps)
@@ -188,14 +199,18 @@ def test_larger_matrices_have_larger_tiles() -> None:
     assert [of(n, n) for n in (31, 32, 256, 512, 1024, 4096)] == [0, 32, 32, 64, 128, 128]
     assert of(64, 64, batch=64) == 64
     assert of(31, 1024) == 0
+    assert of(4096, 63, batch=2) == 64
     assert of(129, 129, batch=32) == 32  # most of four large tiles would be empty
 
 
-@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("tile", TILES, ids=lambda tile: f"{tile.size}")
 @pytest.mark.parametrize(("steps", "sizes"), SIZES)
 def test_tiles_fit_their_registers(
-    tile: Tile, steps: int, sizes: dict[int, tuple[int, int]], tmp_path: Path
+    of_tile: OfTile,
+    tile: Tile,
+    steps: int,
+    sizes: dict[int, tuple[int, int]],
+    tmp_path: Path,
 ) -> None:
     ptxas = str(require_ptxas().path)
     for letters in LAYOUTS:
@@ -204,8 +219,7 @@ def test_tiles_fit_their_registers(
         assert found.registers <= tile.registers
 
 
-@pytest.mark.usefixtures("few")
-def test_blocks_lie_beside_each_other_on_a_multiprocessor() -> None:
+def test_blocks_lie_beside_each_other_on_a_multiprocessor(of_tile: OfTile) -> None:
     made = {tile.size: of_tile(tile, 16, WHOLE, "mk", "kn") for tile in TILES}
     blocks = {
         rows: blocks_per_processor(it.grid.threads, it.grid.registers, it.grid.shared_bytes)
@@ -214,12 +228,16 @@ def test_blocks_lie_beside_each_other_on_a_multiprocessor() -> None:
     assert blocks == {128: 2, 64: 5, 32: 14}
 
 
-@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("tile", TILES, ids=lambda tile: f"{tile.size}")
 @pytest.mark.parametrize(("left", "right"), LAYOUTS)
 @pytest.mark.parametrize(("steps", "sizes"), SIZES)
 def test_no_banks_meet(
-    tile: Tile, left: str, right: str, steps: int, sizes: dict[int, tuple[int, int]]
+    of_tile: OfTile,
+    tile: Tile,
+    left: str,
+    right: str,
+    steps: int,
+    sizes: dict[int, tuple[int, int]],
 ) -> None:
     """An access of 16 bytes a thread takes four wavefronts, which is the least; one of 4 bytes takes one."""
     counts = of_tile(tile, steps, sizes, left, right).agrees(traffic=True)
@@ -231,8 +249,7 @@ def test_no_banks_meet(
     assert counts.shared_wavefronts == least
 
 
-@pytest.mark.usefixtures("few")
-def test_most_of_what_a_large_tile_does_is_to_multiply() -> None:
+def test_most_of_what_a_large_tile_does_is_to_multiply(of_tile: OfTile) -> None:
     mix = of_tile(TILES[0], 64 * DEPTH, WHOLE, "mk", "kn").agrees().warp_instructions
     assert mix["fma.rn.f32"] > 0.88 * sum(mix.values())
     assert mix["ld.shared.v4.f32"] * 16 == mix["fma.rn.f32"]

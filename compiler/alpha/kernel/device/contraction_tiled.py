@@ -32,8 +32,8 @@ ENOUGH = 64
 """Blocks that keep most of a card's multiprocessors busy (an RTX 3090 has 82)."""
 SHALLOWEST = 2 * DEPTH
 """Steps of k that are worth bringing panels for."""
-NARROWEST = 8
-"""Rows or columns that are worth a tile if there are many of the other: each panel of the others is read once."""
+EMPTIEST = 4
+"""How many times a tile may be as wide as the result: what is wide is read once for a tile, not for each row."""
 
 
 @record
@@ -96,9 +96,8 @@ def tiling(of: Product) -> Tiling | None:
     def blocks(tile: Tile) -> int:
         return of.count(batch) * -(-height // tile.size) * -(-width // tile.size)
 
-    fitting = [tile for tile in TILES if narrow >= tile.size]
-    filling = [tile for tile in fitting if blocks(tile) >= ENOUGH] or fitting[-1:]
-    if not fitting and narrow >= NARROWEST and blocks(TILES[-1]) >= ENOUGH:
+    filling = [tile for tile in TILES if EMPTIEST * narrow >= tile.size and blocks(tile) >= ENOUGH]
+    if not filling and narrow >= TILES[-1].size:
         filling = [TILES[-1]]
     if not filling:
         return None
