@@ -84,6 +84,19 @@ def test_demands_are_the_most_any_launch_asks_and_their_leaves_add_up(device: De
         assert leaves(demand.derivation) == demand.derivation.amount == demand.amount.value
 
 
+@pytest.mark.parametrize(
+    ("target", "where"), [(HOSTS[0], "in memory"), (SM_86, "on the card")], ids=["host", "device"]
+)
+def test_the_need_of_memory_says_what_all_its_parts_are(
+    target: HostTarget | DeviceTarget, where: str
+) -> None:
+    plan, _ = plan_graphs([a_step()], target)
+    (held,) = [demand for demand in plan.demands if demand.name.endswith("memory-bytes")]
+    assert held.derivation.text.endswith(f"arena: everything a run keeps {where}")
+    texts = [part.text for part in held.derivation.parts]
+    assert len(set(texts)) == len(texts) and held.derivation.text not in texts
+
+
 @pytest.mark.parametrize("target", [HOSTS[0], SM_86], ids=lambda target: target.name)
 def test_a_program_that_launches_nothing_holds_what_it_is_given(
     target: HostTarget | DeviceTarget,

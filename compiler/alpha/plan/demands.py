@@ -28,8 +28,8 @@ def demands(
     kernels: Sequence[Kernel],
 ) -> tuple[Demand, ...]:
     """In the fixed order: instruction-set, cpu-level, memory-bytes, address-width."""
-    text = "the arena: everything a run keeps in memory"
-    memory = _memory(text, arena, buffers, programs, kernels)
+    whole = "the arena: everything a run keeps in memory"
+    memory = _memory(whole, arena, buffers, programs, kernels)
     return (
         _demand("instruction-set", "Feature", "Exactly", host.machine, f"code for {host.name}"),
         _demand("cpu-level", "Feature", "AtLeast", host.cpu_level, f"code for {host.cpu}"),
@@ -48,8 +48,8 @@ def device_demands(
     """In the fixed order: instruction-set, registers-per-thread, threads-per-block, shared-bytes-per-block,
     video-memory-bytes, registers-per-block. A need of zero makes no demand."""
     largest = _Largest(programs)
-    text = "the device arena: everything a run keeps on the card"
-    memory = _memory(text, arena, buffers, programs, kernels)
+    whole = "the device arena: everything a run keeps on the card"
+    memory = _memory(whole, arena, buffers, programs, kernels)
     found = (
         _demand(
             "instruction-set",
@@ -101,7 +101,7 @@ def _demand(name: str, kind: str, bound: str, amount: int, text: str) -> Demand:
 
 
 def _memory(
-    text: str,
+    whole: str,
     arena: int,
     buffers: Sequence[Buffer],
     programs: Sequence[ProgramPlan],
@@ -110,16 +110,16 @@ def _memory(
     lasting = [buffer for buffer in buffers if not buffer.program]
     parts: list[Derivation] = []
     rest = list(lasting)
-    for prefix, text in GROUPS:
+    for prefix, what in GROUPS:
         group = [buffer for buffer in rest if buffer.name.startswith(prefix)]
         rest = [buffer for buffer in rest if not buffer.name.startswith(prefix)]
-        parts.extend(_group(text, group))
+        parts.extend(_group(what, group))
     parts.extend(_group("numbers between host and programs", rest))
     held = sum(part.amount for part in parts)
     workspace = arena - held
     if workspace:
         parts.append(_workspace(workspace, buffers, programs, kernels))
-    return Derivation(text, arena, parts=tuple(parts))
+    return Derivation(whole, arena, parts=tuple(parts))
 
 
 def _group(text: str, buffers: Sequence[Buffer]) -> list[Derivation]:
