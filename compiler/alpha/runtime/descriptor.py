@@ -128,7 +128,8 @@ def unused_sections(system: System, plan: Plan) -> frozenset[str]:
     """The sections of the runtime that a program of the system never enters."""
     used = {
         "board": "TensorBoard" in system.report.sinks,
-        "data": data_bytes(system) > 0,
+        # What reads the rows of a file to predict from is there, too.
+        "data": data_bytes(system) > 0 or system.predict_input is not None,
         "sample": any(program.name == "sample" for program in plan.programs),
         "tests": False,
     }

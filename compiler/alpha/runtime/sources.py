@@ -6,7 +6,6 @@ from pathlib import Path
 
 _SOURCES = Path(__file__).with_name("source")
 
-
 UNITS = ("board", "data", "sample", "tests")
 """Sources that not every system uses: nothing calls them unless the tables of the system say so."""
 

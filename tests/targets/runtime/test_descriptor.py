@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from dataclasses import replace
@@ -15,6 +16,7 @@ from alpha.runtime import abi
 from alpha.runtime.build import LIBRARY_SOURCES, SOURCES, runtime_sources
 from alpha.runtime.descriptor import system_ir, unused_sections
 from alpha.runtime.memory import process_memory
+from alpha.runtime.sources import UNITS, source_text
 from alpha.runtime.tables import Tables
 from alpha.targets import HOSTS
 from alpha.targets.x86_64.spec import X86_64_LINUX
@@ -131,11 +133,52 @@ def test_counts_beyond_all_steps_mean_never_and_have_their_place() -> None:
     assert f"i64 {2**32}" in text
 
 
+ENTERED = {
+    "open_board": "only where a sink is TensorBoard",
+    "cut_board": "only where a sink is TensorBoard",
+    "put_board_step": "only where a sink is TensorBoard",
+    "put_board_metrics": "only where a sink is TensorBoard",
+    "sync_board": "only where a sink is TensorBoard",
+    "read_data": "only where examples come from files",
+    "behind_line": "only to predict from a file",
+    "store_number": "only to predict from a file",
+    "store_integer": "only to predict from a file",
+    "run_tests": "only in programs of tests",
+    "sample_text": "only where a program samples",
+}
+"""What other sources call of those that may be left out, and why `unused_sections` keeps it where it is called."""
+
+
+def test_sources_that_may_be_left_out_are_entered_where_it_is_known() -> None:
+    trees = {name: ast.parse(source_text(name)) for name in (*SOURCES, *LIBRARY_SOURCES)}
+    defined = {
+        item.name
+        for unit in UNITS
+        for item in trees[unit].body
+        if isinstance(item, ast.FunctionDef)
+    }
+    entered = {
+        node.func.id
+        for name, tree in trees.items()
+        if name not in UNITS
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert defined & entered == ENTERED.keys()
+
+
+def test_what_predicts_keeps_what_reads_rows() -> None:
+    system = tiny_system()
+    assert system.predict_input is not None
+    assert ".text.data" not in unused_sections(system, tiny_plan())
+    assert ".text.data" in unused_sections(replace(system, predict_input=None), tiny_plan())
+
+
 def test_a_program_leaves_out_the_sources_that_it_never_enters() -> None:
     def unused(system: System) -> set[str]:
         return {name.rpartition(".")[2] for name in unused_sections(system, tiny_plan())}
 
-    system = tiny_system()
+    system = replace(tiny_system(), predict_input=None)
     board = replace(system, report=replace(system.report, sinks=("TensorBoard",)))
     plain = replace(system, report=replace(system.report, sinks=("Terminal",)))
     assert unused(plain) == {"board", "data", "sample", "tests"}
