@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from alpha.kernel.node import Kernel
@@ -11,7 +12,11 @@ from alpha.targets.code import code_text
 
 
 def plan_code(plan: Plan, kernels: Sequence[Kernel]) -> str:
-    """The text of its one module. `kernels` are those of all regions, in their order."""
+    """The text of its one module. `kernels` are those of all regions, in their order.
+
+    With `ALPHA_VERIFY=1` in the environment, as in continuous integration, the law of PTX is checked as well; a broken
+    one is a bug in Alpha and ends in exit status 70.
+    """
     assert plan.device is not None
     names = [
         region.dispatch.entry
@@ -19,4 +24,5 @@ def plan_code(plan: Plan, kernels: Sequence[Kernel]) -> str:
         for region in program.regions
         if region.dispatch is not None
     ]
-    return code_text(plan.device, distinct(kernels, names))
+    verified = os.environ.get("ALPHA_VERIFY") == "1"
+    return code_text(plan.device, distinct(kernels, names), verified)

@@ -7,6 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alpha.base.record import replace
+from alpha.driver.device_code import plan_code
+from alpha.plan.make import plan_graphs
+from alpha.targets.nvidia import emit
 from alpha.targets.nvidia.errors import PtxFault
 from alpha.targets.nvidia.forms import FORMS
 from alpha.targets.nvidia.ptx import (
@@ -26,6 +29,7 @@ from alpha.targets.nvidia.ptx import (
     Vector,
     Whole,
 )
+from alpha.targets.nvidia.spec import SM_86
 from alpha.targets.nvidia.text import to_text
 from alpha.targets.nvidia.verify import breaks, verify
 from checked.sm86 import Malformed, parse
@@ -60,6 +64,19 @@ def test_modules_that_keep_it() -> None:
     verify(Module("sm_89", ()))
     verify(every_form())
     verify(with_line(line("bra", Name("L1"), guard=Guard(P)), Label("L1")))
+
+
+def test_the_code_of_a_plan_is_held_to_it_where_the_environment_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan, kernels = plan_graphs([], SM_86)
+    broken = with_line(line("add.f32", F, F, F))
+    monkeypatch.setattr(emit, "emit_module", lambda entries, target: broken)
+    monkeypatch.setenv("ALPHA_VERIFY", "0")
+    assert plan_code(plan, kernels) == to_text(broken)
+    monkeypatch.setenv("ALPHA_VERIFY", "1")
+    with pytest.raises(PtxFault, match="is not in the subset"):
+        plan_code(plan, kernels)
 
 
 BROKEN: list[tuple[Line, str]] = [
