@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -9,6 +11,16 @@ from hypothesis import settings
 # draws the same examples every time, so that its word on a commit does not depend on luck; `make fuzz` draws new ones.
 settings.register_profile("alpha", deadline=None, derandomize=True)
 settings.load_profile("alpha")
+
+
+# A shell that starts the suite in its background has it ignore interruptions and hang-ups, and what a test starts would
+# ignore them as well: those tests are about what happens at a terminal.
+for ignored, usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, usual)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

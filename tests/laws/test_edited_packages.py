@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -19,7 +20,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alpha.check import program
+from alpha.base.dtype import Dtype
+from alpha.check import interfaces, program
 from alpha.cli.main import run
 from alpha.driver import remembered, units
 from bench.synthetic import imports_of, name_of, write, write_module
@@ -294,3 +296,22 @@ def test_checks_side_by_side_and_killed_ones_leave_a_sound_cache(tmp_path: Path)
     with small_packages():
         assert answer(folder, cache) == (0, f"checked {COUNT} modules\n")
         assert answer(folder, cache) == answer(folder, tmp_path / "other")
+
+
+def test_members_of_enumerations_are_read_as_any_python_writes_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        Dtype, "__reduce_ex__", lambda self, protocol: (getattr, (Dtype, self.name)), raising=False
+    )
+    data, _ = interfaces._dump([Dtype.F32, Dtype.U8])
+    assert interfaces._load(data) == [Dtype.F32, Dtype.U8]
+    monkeypatch.setattr(
+        Dtype,
+        "__reduce_ex__",
+        lambda self, protocol: (getattr, (frozenset, "union")),
+        raising=False,
+    )
+    data, _ = interfaces._dump(Dtype.F32)
+    with pytest.raises(pickle.UnpicklingError):
+        interfaces._load(data)

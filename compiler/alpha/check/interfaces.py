@@ -11,6 +11,7 @@ import io
 import pickle
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import EnumMeta
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -112,9 +113,18 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> object:
         if (module, name) == (__name__, "_place"):
             return self._next_place
+        if (module, name) == ("builtins", "getattr"):
+            return _member
         if module.startswith("alpha.") or (module, name) in _PLAIN:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name}")
+
+
+def _member(kind: object, name: str) -> object:
+    """A member of an enumeration, as the first releases of Python 3.11 pickle it; no other attribute of anything."""
+    if not isinstance(kind, EnumMeta):
+        raise pickle.UnpicklingError(f"{name} of something that is no enumeration")
+    return kind[name]
 
 
 _PLAIN = {
