@@ -96,7 +96,7 @@ class Device:
         windows = [
             Window(
                 f"b{number}",
-                self.base + _offset(operand, cells),
+                self.base + offset_of(operand, cells),
                 operand.bytes,
                 operand.written,
                 operand.written and dispatch.accumulates,
@@ -129,7 +129,8 @@ class Device:
                 self.memory.forget(self.base + item.offset, item.bytes)
 
 
-def _offset(operand: Operand, cells: Mapping[int, int]) -> int:
+def offset_of(operand: Operand, cells: Mapping[int, int]) -> int:
+    """Where in the arena an operand begins, with the index that each cell holds."""
     return operand.offset + sum(cells[cell] * stride for cell, stride in operand.rows)
 
 

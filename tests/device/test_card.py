@@ -17,9 +17,10 @@ from alpha import __version__
 from alpha.driver.device_code import plan_code
 from alpha.evaluate.system import System
 from alpha.plan.make import make_plan
+from alpha.plan.plan import Dispatch
 from alpha.targets.nvidia.spec import SM_86, SM_89
 from device.driver import Driver, NoCard
-from device_runner import Device, trained_on
+from device_runner import Device, offset_of, trained_on
 from packages import open_package
 from targets.runtime.building import ROOT
 
@@ -50,11 +51,8 @@ class Twins(Device):
         self.arena = driver.allocate(self.plan.arena)
         self.compared = 0
 
-    def _one(self, dispatch, cells: Mapping[int, int]) -> None:  # type: ignore[no-untyped-def]
-        places = [
-            operand.offset + sum(cells[cell] * stride for cell, stride in operand.rows)
-            for operand in dispatch.operands
-        ]
+    def _one(self, dispatch: Dispatch, cells: Mapping[int, int]) -> None:
+        places = [offset_of(operand, cells) for operand in dispatch.operands]
         pairs = list(zip(dispatch.operands, places, strict=True))
         for operand, place in pairs:
             if operand.written and not dispatch.accumulates:

@@ -1,12 +1,9 @@
-"""The kernel of one operation as PTX: on the checked model of sm_86 beside the reference, and assembled by ptxas."""
+"""The kernel of one operation as PTX, on the checked model of sm_86 beside the reference."""
 
 from __future__ import annotations
 
-import re
-import subprocess
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -19,6 +16,7 @@ from alpha.kernel.device import DEVICE
 from alpha.kernel.lower import lower
 from alpha.kernel.node import Grid, Kernel
 from alpha.targets.nvidia.emit import emit_module
+from alpha.targets.nvidia.ptx import Module
 from alpha.targets.nvidia.text import to_text
 from checked.sm86 import Counts, Memory, Window, launch, parse
 from kernel_runner import to_memory
@@ -32,7 +30,7 @@ ENTRY = "k"
 
 @dataclass
 class One:
-    """An operation on inputs `x0`, `x1`, ... with one output, and its kernel."""
+    """A graph of one operation, and its kernel."""
 
     graph: Graph
 
@@ -47,8 +45,12 @@ class One:
         return self.kernel.grid
 
     @cached_property
+    def module(self) -> Module:
+        return emit_module([(ENTRY, self.kernel)], "sm_86")
+
+    @cached_property
     def text(self) -> str:
-        return to_text(emit_module([(ENTRY, self.kernel)], "sm_86"))
+        return to_text(self.module)
 
     def agrees(self, scale: float = 1.0, seed: int = 0, traffic: bool = False) -> Counts:
         """`holds` for numbers of chance of about that size."""
@@ -90,10 +92,15 @@ class One:
         return numpy.frombuffer(memory.read(result.address, result.bytes), dtype), counts
 
 
-def one(operation: str, *types: TensorType, **attributes: Any) -> One:
+def graph_of(operation: str, *types: TensorType, **attributes: Any) -> Graph:
+    """One operation on inputs `x0`, `x1`, ..., whose result is `y`."""
     builder = Builder()
     inputs = [builder.input(f"x{place}", type_) for place, type_ in enumerate(types)]
-    return One(builder.graph("one", [("y", builder.apply(operation, inputs, **attributes))]))
+    return builder.graph("one", [("y", builder.apply(operation, inputs, **attributes))])
+
+
+def one(operation: str, *types: TensorType, **attributes: Any) -> One:
+    return One(graph_of(operation, *types, **attributes))
 
 
 def numbers(draw: numpy.random.Generator, type_: TensorType, scale: float) -> Array:
@@ -101,26 +108,3 @@ def numbers(draw: numpy.random.Generator, type_: TensorType, scale: float) -> Ar
     if type_.dtype is Dtype.I32:
         return draw.integers(-(1 << 31), 1 << 31, type_.shape).astype(numpy.int32)
     return draw.standard_normal(type_.shape, dtype=numpy.float32) * numpy.float32(scale)
-
-
-@dataclass(frozen=True)
-class Assembled:
-    """What ptxas says of a kernel: registers of a thread, and bytes of a thread that went to memory."""
-
-    registers: int
-    spilled: int
-
-
-def assembled(ptxas: str, text: str, folder: Path) -> Assembled:
-    source = folder / "one.ptx"
-    source.write_text(text, "utf-8")
-    command = [ptxas, "-arch=sm_86", "-v", "-o", str(folder / "one.cubin"), str(source)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-
-    def number(pattern: str) -> int:
-        match = re.search(pattern, said)
-        assert match is not None, said
-        return int(match.group(1))
-
-    spilled = number(r"(\d+) bytes spill stores") + number(r"(\d+) bytes stack frame")
-    return Assembled(number(r"Used (\d+) registers"), spilled)

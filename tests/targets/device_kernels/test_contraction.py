@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,9 +13,9 @@ from alpha.graph.ops.convolution import WEIGHTS, windows_of
 from alpha.kernel.device import contraction_tiled
 from alpha.kernel.device.contraction_panels import DEPTH
 from alpha.kernel.device.contraction_tiled import TILES, Tile
+from alpha.targets.nvidia.assemble import Assembler, assemble
 from checked.sm86 import blocks_per_processor
-from requirements import require_ptxas
-from targets.device_kernels.launching import One, assembled, one
+from targets.device_kernels.launching import ENTRY, One, one
 
 UNDERFLOW = 1e-30
 """A product of two numbers of this size is zero, and has a sign: that of an output is that of its last product."""
@@ -210,13 +209,12 @@ def test_tiles_fit_their_registers(
     tile: Tile,
     steps: int,
     sizes: dict[int, tuple[int, int]],
-    tmp_path: Path,
+    assembler: Assembler,
 ) -> None:
-    ptxas = str(require_ptxas().path)
+    """An entry that spills, or takes more than it asks for, is refused."""
     for letters in LAYOUTS:
-        found = assembled(ptxas, of_tile(tile, steps, sizes, *letters).text, tmp_path)
-        assert found.spilled == 0
-        assert found.registers <= tile.registers
+        made = assemble(assembler, of_tile(tile, steps, sizes, *letters).module)
+        assert made.usages[ENTRY].registers <= tile.registers
 
 
 def test_blocks_lie_beside_each_other_on_a_multiprocessor(of_tile: OfTile) -> None:

@@ -1,8 +1,6 @@
-"""Rows folded by 16 threads: the order of the law, whatever the length."""
+"""Rows folded by 16 threads or a block: the order of the law, whatever the length."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy
 import pytest
@@ -10,8 +8,8 @@ import pytest
 from alpha.base.dtype import Dtype, TensorType
 from alpha.kernel.device.rows import CHUNK, LONG
 from alpha.kernel.node import LANES
-from requirements import require_ptxas
-from targets.device_kernels.launching import One, assembled, one
+from alpha.targets.nvidia.assemble import Assembler, assemble
+from targets.device_kernels.launching import ENTRY, One, one
 
 
 def fold(
@@ -95,10 +93,9 @@ def test_neighbours_are_read_together() -> None:
     assert counts.global_sectors == rows * length // 8 + rows // 2
 
 
-def test_rows_fit_their_registers(tmp_path: Path) -> None:
-    ptxas = str(require_ptxas().path)
+def test_rows_fit_their_registers(assembler: Assembler) -> None:
+    """An entry that spills, or takes more than it asks for, is refused."""
     for length in (47, 1_023, LONG + 7):
         made = fold("sum", (100, length), (1,))
-        found = assembled(ptxas, made.text, tmp_path)
-        assert found.spilled == 0
-        assert found.registers <= made.grid.registers
+        usage = assemble(assembler, made.module).usages[ENTRY]
+        assert usage.registers <= made.grid.registers

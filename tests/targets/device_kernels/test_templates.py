@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import replace
 from alpha.codegen.llvm import kernels_ir
-from alpha.graph.builder import Builder
 from alpha.graph.node import Graph
 from alpha.graph.passes import optimise
 from alpha.kernel.device import DEVICE
@@ -27,6 +26,7 @@ from laws.graphs import OPERATIONS
 from laws.loop_graphs import loop_graphs
 from laws.wide_graphs import wide
 from packages import open_package
+from targets.device_kernels.launching import graph_of
 from targets.device_kernels.writing import writes
 
 MANY = settings(deadline=None, suppress_health_check=list(HealthCheck))
@@ -39,12 +39,7 @@ def kernels(graph: Graph) -> tuple[Kernel, ...]:
 
 
 def one(operation: str, *types: TensorType, **attributes: Any) -> Kernel:
-    """The kernel of one operation on inputs a, b, c ..."""
-    builder = Builder()
-    inputs = [builder.input(name, type_) for name, type_ in zip("abc", types, strict=False)]
-    (kernel,) = kernels(
-        builder.graph("one", [("y", builder.apply(operation, inputs, **attributes))])
-    )
+    (kernel,) = kernels(graph_of(operation, *types, **attributes))
     return kernel
 
 
@@ -215,7 +210,7 @@ def test_what_runs_can_be_read() -> None:
     kernel = one("relu", TensorType(Dtype.F32, (6, 100)))
     assert to_text(kernel) == (
         "kernel one.0.relu  operation relu  work 600\n"
-        "  buffer 0 `a` : f32[600] aligned\n"
+        "  buffer 0 `x0` : f32[600] aligned\n"
         "  buffer 1 `relu.1` : f32[600] written\n"
         "  grid 1 blocks %0, 160 threads %1  registers 40\n"
         "  %2 : bool = less %1, 150\n"

@@ -1,4 +1,4 @@
-"""The assembler that the tests of PTX ask, and the modules that the shipped systems become."""
+"""The modules that the shipped systems become."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ import pytest
 
 from alpha.plan.entries import distinct, entries
 from alpha.plan.make import plan_graphs
-from alpha.targets.nvidia.assemble import Assembler
 from alpha.targets.nvidia.emit import emit_module
 from alpha.targets.nvidia.ptx import Module
 from alpha.targets.nvidia.spec import SM_86
 from packages import open_package
-from requirements import require_ptxas
-
-
-@pytest.fixture(scope="session")
-def assembler() -> Assembler:
-    return require_ptxas()
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,7 @@ from device_runner import Device
 from laws.graphs import same_bits
 from semantics.evaluate import evaluate
 from semantics.graph import read_graph
+from targets.device_kernels.launching import graph_of
 from targets.nvidia.ptx_mutants import EXPECTED, WRONG, Mutant, Outcome, mutants
 
 TIES = numpy.array([-2, -1, -0.0, 0.0, 1, 1.5, numpy.nan], numpy.float32)
@@ -40,12 +41,6 @@ BOUND = 20_000
 
 def f32(*shape: int) -> TensorType:
     return TensorType(Dtype.F32, shape)
-
-
-def graph_of(operation: str, *types: TensorType, **attributes: Any) -> Graph:
-    builder = Builder()
-    inputs = [builder.input(name, type_) for name, type_ in zip("abcd", types, strict=False)]
-    return builder.graph("one", [("y", builder.apply(operation, inputs, **attributes))])
 
 
 def rows_plus_bias() -> Graph:
