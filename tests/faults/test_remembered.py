@@ -50,7 +50,8 @@ def works(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], bool]:
 
 def system_of(package: Path) -> Path:
     """A system with data, cited and locked, in a package. Returns the data file."""
-    shutil.copytree(SYSTEMS / "Digits", package / "Numbers")
+    pairings = shutil.ignore_patterns("Build")
+    shutil.copytree(SYSTEMS / "Digits", package / "Numbers", ignore=pairings)
     for module in (package / "Numbers").glob("*.alpha"):
         module.write_text(module.read_text().replace("Digits", "Numbers"))
     data = package / "Numbers" / "data" / "digits.csv"
