@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from alpha.base.device import DeviceTarget
+from alpha.kernel.launched import BLOCKS
 from alpha.kernel.node import Kernel
 from alpha.plan.plan import Dispatch, Plan, Region
-
-MOST_BLOCKS = (1 << 31) - 1
 
 
 def launched(plan: Plan) -> Iterator[str]:
@@ -58,7 +57,7 @@ def _regions(plan: Plan) -> Iterator[Region]:
 
 
 def _outside(launch: Dispatch, device: DeviceTarget) -> Iterator[str]:
-    if not 1 <= launch.blocks <= MOST_BLOCKS:
+    if not 1 <= launch.blocks <= BLOCKS:
         yield f"`{launch.entry}` has {launch.blocks} blocks"
     if not 1 <= launch.threads <= device.threads or launch.threads % device.warp:
         yield f"a block of `{launch.entry}` has {launch.threads} threads"

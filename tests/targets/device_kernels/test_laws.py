@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from alpha.base.device import DeviceTarget
 from alpha.kernel.builder import KernelBuilder, index
 from alpha.kernel.errors import KernelFault
+from alpha.kernel.launched import REGISTERS, SHARED_BYTES, THREADS
 from alpha.kernel.node import (
     LANES,
     QUAD,
+    WARP,
     Atom,
     Buffer,
     Constant,
@@ -24,6 +27,7 @@ from alpha.kernel.node import (
 )
 from alpha.kernel.text import to_text
 from alpha.kernel.verify import verify
+from alpha.targets import DEVICES
 
 COUNT = 1_000
 SOURCE = Buffer("x", Scalar.F32, COUNT)
@@ -59,6 +63,12 @@ def refused(kernel: Kernel, law: str) -> str:
     with pytest.raises(KernelFault, match=f"breaks the law `{law}`") as failure:
         verify(kernel)
     return str(failure.value)
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_the_limits_of_kernels_are_those_of_every_device(device: DeviceTarget) -> None:
+    assert (device.threads, device.registers, device.shared) == (THREADS, REGISTERS, SHARED_BYTES)
+    assert device.warp == WARP
 
 
 def test_a_condition_bounds_what_it_compares() -> None:

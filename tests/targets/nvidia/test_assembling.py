@@ -24,6 +24,7 @@ from alpha.targets.nvidia.ptx import (
     Register,
 )
 from alpha.targets.nvidia.read import from_text
+from alpha.targets.nvidia.spec import SM_86
 from alpha.targets.nvidia.text import to_text
 from targets.nvidia.modules import every_form
 
@@ -54,8 +55,8 @@ def test_every_kernel_of_a_system_keeps_its_bounds(
         assert usage.registers <= entry.registers
         assert (usage.stack, usage.stored, usage.loaded) == (0, 0, 0)
         assert usage.shared == entry.shared
-        fit = blocks_at_once(module.target, entry.threads, usage.registers, usage.shared)
-        assert fit >= blocks_at_once(module.target, entry.threads, entry.registers, entry.shared)
+        fit = blocks_at_once(SM_86, entry.threads, usage.registers, usage.shared)
+        assert fit >= blocks_at_once(SM_86, entry.threads, entry.registers, entry.shared)
         assert fit >= 1
 
 

@@ -1,4 +1,4 @@
-"""How many blocks of a kernel one processor of a card holds at a time. It ranks kernels and never admits one.
+"""How many blocks of a kernel one processor of a card holds at a time. It compares kernels; no build asks for it.
 
 The formula is that of `cuda_occupancy.h` of CUDA 13.0 (nvidia-cuda-runtime 13.0.96), for compute capability 8.x, where
 barriers bound nothing.
@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from alpha.base.device import DeviceTarget
 from alpha.base.record import record
 
 REGISTER_FILE = 65_536
 PARTS = 4
 """A processor has four parts, each with a quarter of its registers, which serves whole warps."""
-GRANULE = 256
-"""Registers are given to a warp in multiples of so many."""
 SHARED_GRANULE, RESERVED = 128, 1_024
 """Shared bytes are given in such multiples; each block has so many more that are not its own."""
-WARP, BLOCK_THREADS, THREAD_REGISTERS = 32, 1_024, 255
 
 
 @record
@@ -40,15 +38,15 @@ PROCESSORS: Mapping[str, Processor] = MappingProxyType(
 """By architecture. Source: `cuda_occupancy.h`, and `cuda/__device/arch_traits.h` of nvidia-cuda-cccl 13.3.5.0.6."""
 
 
-def blocks_at_once(target: str, threads: int, registers: int, shared: int) -> int:
+def blocks_at_once(device: DeviceTarget, threads: int, registers: int, shared: int) -> int:
     """Blocks of `threads` threads with `registers` registers each and `shared` bytes; 0 where not one fits."""
-    limits = PROCESSORS[target]
-    warps = -(-threads // WARP)
-    of_warp = -(-WARP * registers // GRANULE) * GRANULE
+    limits = PROCESSORS[device.name]
+    warps = -(-threads // device.warp)
+    of_warp = device.block_registers(registers, device.warp)
     in_parts = -(-warps // PARTS) * PARTS
     if (
-        threads > BLOCK_THREADS
-        or registers > THREAD_REGISTERS
+        threads > device.threads
+        or registers > device.registers
         or of_warp * in_parts > REGISTER_FILE
         or shared > limits.block_shared
     ):
