@@ -1,6 +1,6 @@
 """The templates of `sum`, `max`, `min`, `argmax` and `argmin`: a thread folds all elements of its own output.
 
-Long rows are folded by 16 threads each (`rows`).
+From 32 elements on, rows are folded by 16 threads each, and very long ones by a block (`rows`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from alpha.kernel.node import Atom, Kernel
 
 
 def reduction(site: Site) -> Kernel:
-    """The 16 accumulators of an output are values of its thread, or of 16 threads where a row is long."""
+    """The 16 accumulators of an output are values of its thread, or of 16 threads for a row of `rows`."""
     if in_rows(site):
         return row_reduction(site)
     builder = KernelBuilder()
