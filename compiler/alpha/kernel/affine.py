@@ -1,7 +1,7 @@
 """Index arithmetic as sums: what the verifier knows of an index.
 
-A form is a constant plus known factors times atoms. An atom is the index of a loop, the number of a block, a thread or a
-lane, or a value of which only the interval is known (a quotient, a remainder, an element of an `index n` buffer).
+A form is a constant plus known factors times atoms. An atom is the index of a loop, the number of a block, a thread or
+a lane, or a value of which only the interval is known (a quotient, a remainder, an element of an `index n` buffer).
 Intervals of forms follow from those of their atoms; the atoms of one form are distinct, so the interval of a sum over
 loops is exact. Where a condition holds, a form that has a multiple of what was compared is bounded by that, too.
 """

@@ -6,7 +6,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from alpha.targets.nvidia.forms import FORMS
+from alpha.targets.nvidia.forms import FORMS, KINDS
 from alpha.targets.nvidia.ptx import (
     BLOCK,
     SHARED,
@@ -27,15 +27,8 @@ from alpha.targets.nvidia.ptx import (
     Vector,
     Whole,
 )
+from alpha.targets.nvidia.ptx import registers as named_by
 
-KINDS = {
-    "P": Kind.PRED,
-    "H": Kind.B16,
-    "R": Kind.B32,
-    "D": Kind.B64,
-    "F": Kind.F32,
-    "G": Kind.F64,
-}
 WIDTHS = {"H": 16, "R": 32, "D": 64}
 FILLED = {
     Kind.PRED: ("setp.eq.s32", (Whole(0), Whole(0))),
@@ -150,26 +143,12 @@ def entries(draw: st.DrawFn, name: str) -> Entry:
 
 def filled(body: list[Line]) -> list[Line]:
     """A line for each register that the body names, which gives it a value."""
-    named = dict.fromkeys(register for line in body for register in _registers(line))
+    named = dict.fromkeys(register for line in body for register in named_by(line))
     return [
         Instruction(form, (register, *values))
         for register in named
         for form, values in [FILLED[register.kind]]
     ]
-
-
-def _registers(line: Line) -> list[Register]:
-    if isinstance(line, Label):
-        return []
-    found = [] if line.guard is None else [line.guard.predicate]
-    for operand in line.operands:
-        if isinstance(operand, Register):
-            found.append(operand)
-        elif isinstance(operand, Address):
-            found.append(operand.base)
-        elif isinstance(operand, Vector):
-            found.extend(operand.items)
-    return found
 
 
 @st.composite

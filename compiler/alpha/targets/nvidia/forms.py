@@ -17,6 +17,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from alpha.targets.nvidia.ptx import Kind
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "P": Kind.PRED,
+        "H": Kind.B16,
+        "R": Kind.B32,
+        "D": Kind.B64,
+        "F": Kind.F32,
+        "G": Kind.F64,
+    }
+)
+"""By the letter of an operand, the registers that it may be."""
 Words = tuple[str, ...]
 
 

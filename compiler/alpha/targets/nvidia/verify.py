@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from alpha.base.device import DeviceTarget
 from alpha.base.record import record
 from alpha.targets.nvidia.errors import PtxFault
-from alpha.targets.nvidia.forms import FORMS
+from alpha.targets.nvidia.forms import FORMS, KINDS
 from alpha.targets.nvidia.ptx import (
     BLOCK,
     SHARED,
@@ -48,14 +48,7 @@ from alpha.targets.nvidia.spec import SM_86, SM_89
 TARGETS = {target.name: target for target in (SM_86, SM_89)}
 PARAMETERS = 4_352 // 8
 """Most addresses that an entry takes: 4,352 bytes of parameters (PTX ISA 7.1, section 7.1)."""
-LETTERS = {
-    Kind.PRED: "P",
-    Kind.B16: "H",
-    Kind.B32: "R",
-    Kind.B64: "D",
-    Kind.F32: "F",
-    Kind.F64: "G",
-}
+LETTERS = {kind: letter for letter, kind in KINDS.items()}
 WIDTHS = {"H": 16, "R": 32, "D": 64}
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 _LABEL = re.compile(r"L(0|[1-9][0-9]*)")

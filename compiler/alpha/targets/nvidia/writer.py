@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from alpha.targets.nvidia.forms import FORMS
+from alpha.targets.nvidia.forms import FORMS, KINDS
 from alpha.targets.nvidia.ptx import (
     Guard,
     Instruction,
@@ -21,7 +21,6 @@ from alpha.targets.nvidia.ptx import (
 )
 
 _Known = TypeVar("_Known")
-KINDS = {"P": Kind.PRED, "H": Kind.B16, "R": Kind.B32, "D": Kind.B64, "F": Kind.F32, "G": Kind.F64}
 MOVES = {
     Kind.PRED: "mov.pred",
     Kind.B16: "mov.b16",

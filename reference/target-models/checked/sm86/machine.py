@@ -1,4 +1,4 @@
-"""MachineModel: blocks in batches, barriers, divergence, limits of a launch.
+"""A launch: blocks in batches, barriers, divergence, and the limits of the machine.
 
 All threads of a batch of blocks run together. While they agree, a basic block runs once for all of them. When a branch
 divides them, the threads that stand earliest in the text run first (min-PC reconvergence) until all have met again.
