@@ -91,7 +91,8 @@ def large_package(folder: Path) -> Iterator[Figure]:
 def own_package(folder: Path) -> Path:
     """A user's package: Digits under another name, so that nothing of it is a shipped module."""
     mine = folder / "package" / "Mine"
-    shutil.copytree(Path(__file__).resolve().parents[2] / "systems" / "Digits", mine)
+    shipped = Path(__file__).resolve().parents[2] / "systems" / "Digits"
+    shutil.copytree(shipped, mine, ignore=shutil.ignore_patterns("Build"))
     for path in mine.glob("*.alpha"):
         path.write_text(path.read_text("utf-8").replace("Digits", "Mine"), "utf-8")
     return mine.parent
