@@ -28,14 +28,23 @@ def needs_direct(name: str) -> Diagnostic:
     )
 
 
-def unknown(name: str, known: Iterable[str], emitted: Iterable[str], meant: str = "") -> Diagnostic:
+def unknown(
+    name: str,
+    known: Iterable[str],
+    hosts: Iterable[str],
+    cards: Iterable[str],
+    meant: str = "",
+) -> Diagnostic:
     """`meant` is what the name stands for elsewhere, where that is known."""
     guess = f"did you mean `{meant}`?" if meant else did_you_mean(name, known)
-    can = _emits(emitted)
+    can = f"{_emits(hosts)}, and of a pairing with a card for {_listed(cards)}"
     return Diagnostic(
         code="T0402",
         message=f"there is no target `{name}`",
-        cause="a target is named by its processor and system, such as `x86_64-linux`",
+        cause=(
+            "a host is named by its processor and system, such as `x86_64-linux`, "
+            "a card by its architecture, such as `sm_86`"
+        ),
         hints=(guess, can) if guess else (can,),
     )
 
@@ -97,4 +106,8 @@ def cannot_run(machine: str, emitted: Iterable[str]) -> Diagnostic:
 
 
 def _emits(targets: Iterable[str]) -> str:
-    return "Alpha emits for " + " and ".join(f"`{target}`" for target in targets)
+    return f"Alpha emits for {_listed(targets)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)

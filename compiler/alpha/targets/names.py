@@ -73,7 +73,8 @@ def resolve(name: str, direct: bool) -> Target:
     if name in WITHOUT_PACKAGE:
         raise Refused(errors.no_package(name))
     meant = ALIASES.get(name.casefold(), "")
-    raise Refused(errors.unknown(name, known_names(), [host.name for host in HOSTS], meant))
+    hosts, cards = [host.name for host in HOSTS], [device.name for device in DEVICES]
+    raise Refused(errors.unknown(name, known_names(), hosts, cards, meant))
 
 
 def require_kind(kind: str, target: Target) -> None:
