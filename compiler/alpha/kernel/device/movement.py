@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from math import prod
 
 from alpha.kernel.builder import KernelBuilder, index
+from alpha.kernel.device.axes import Axis, merged
 from alpha.kernel.device.threads import MOVING, WORD, coordinates, each
-from alpha.kernel.direct.copy import Axis, merged, zero
+from alpha.kernel.direct.copy import zero
 from alpha.kernel.direct.site import Number, Site, strides
 from alpha.kernel.node import QUAD, Atom, Buffer, Constant, Kernel, Scalar, ValueType
 
@@ -19,20 +20,18 @@ def _simple(site: Site, steps: Sequence[int], first: int = 0) -> Kernel:
     """Every element of the result from the operand, with a stride along each axis of the result."""
     builder = KernelBuilder()
     source, target = builder.reads(site.buffer(0)), builder.writes(site.result)
-    axes = merged(
-        [Axis(*item) for item in zip(site.shape, steps, strides(site.shape), strict=True)]
-    )
-    *outer, last = axes or [Axis(1, 0, 1)]
+    axes = merged([Axis(*item) for item in zip(site.shape, steps, strict=True)])
+    *outer, last = axes or (Axis(1, 0),)
     lanes = together(site.scalar, [last.extent])
-    if last.source:
+    if last.stride:
         # What is read may be a row that moves: the next one begins so many elements further on.
-        starts = [first, site.buffer(0).count, *(axis.source for axis in outer)]
-        lanes = together(site.scalar, [last.extent, *starts]) if last.source == 1 else 1
+        starts = [first, site.buffer(0).count, *(axis.stride for axis in outer)]
+        lanes = together(site.scalar, [last.extent, *starts]) if last.stride == 1 else 1
     with each(builder, site.count // lanes, MOVING) as unit:
         found = coordinates(builder, unit, [*(axis.extent for axis in outer), last.extent // lanes])
-        there = [*(axis.source for axis in outer), last.source * lanes]
+        there = [*(axis.stride for axis in outer), last.stride * lanes]
         place = builder.affine(list(zip(found, there, strict=True)), first)
-        value = builder.load(source, place, lanes if last.source else 1)
+        value = builder.load(source, place, lanes if last.stride else 1)
         builder.store(target, builder.scaled(unit, lanes), builder.splat(value, lanes))
     return site.kernel(builder, site.count, parallel=False)
 
