@@ -23,8 +23,8 @@ from alpha.plan.make import plan_graphs, retargeted
 from alpha.plan.plan import Derivation, Dispatch, Plan
 from alpha.plan.verify import PlanFault, verify
 from alpha.targets import DEVICES, HOSTS
+from alpha.targets.nvidia.spec import SM_86
 
-SM_86 = next(device for device in DEVICES if device.name == "sm_86")
 ORDER = [
     "instruction-set",
     "registers-per-thread",
