@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,16 @@ class RuntimeObjects(BuildHookInterface):
         if importlib.util.find_spec("llvmlite") is None:
             self.app.display_warning("llvmlite is missing: left out the runtime's objects")
             return
-        package = str(Path(self.root) / "compiler")
-        sys.path.insert(0, package)
-        # For the processes that own LLVM; where the build is isolated, its packages are known by this variable alone.
-        others = os.environ.get("PYTHONPATH")
-        os.environ["PYTHONPATH"] = package + os.pathsep + others if others else package
+        package = Path(self.root) / "compiler"
+        sys.path.insert(0, str(package))
         from alpha.driver.runtime_object import SHIPPED, ship
 
-        ship()
+        with tempfile.TemporaryDirectory() as folder:
+            # For the processes that own LLVM; where the build is isolated, its packages are known by this variable
+            # alone. The path is a new one: an isolated build forgets those of an editable install that is there.
+            link = Path(folder, "compiler")
+            link.symlink_to(package)
+            paths = [str(link), os.environ.get("PYTHONPATH", "")]
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+            ship()
         build_data["artifacts"].append(f"compiler/alpha/{SHIPPED.folder.name}/*")
