@@ -10,14 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from alpha.base.dtype import Dtype
+from alpha.base.dtype import Dtype, TensorType
 from alpha.base.record import replace
 from alpha.diagnostics.diagnostic import Refused
 from alpha.graph.passes import optimise
 from alpha.kernel.builder import KernelBuilder, index
+from alpha.kernel.device import DEVICE
 from alpha.kernel.direct import site
 from alpha.kernel.direct.lane import DIRECT
 from alpha.kernel.errors import KernelFault
+from alpha.kernel.lane import Lane
 from alpha.kernel.lower import lower
 from alpha.kernel.node import (
     INDEX,
@@ -293,17 +295,33 @@ def test_a_broken_law_is_named(law: str, body: tuple[Statement, ...]) -> None:
         verify(kernel)
 
 
-def test_an_operation_without_a_template_is_refused_by_name() -> None:
+@pytest.mark.parametrize("lane", [DIRECT, DEVICE], ids=lambda lane: lane.name)
+def test_an_operation_without_a_template_is_refused_by_name(lane: Lane) -> None:
     from alpha.graph.builder import Builder
 
     builder = Builder()
     key = builder.apply("key", (), k0=1, k1=2, step=3)
     graph = builder.graph("none", [("y", builder.apply("uniform", (key,), shape=(3,)))])
-    templates = {name: t for name, t in DIRECT.templates.items() if name != "uniform"}
+    templates = {name: t for name, t in lane.templates.items() if name != "uniform"}
     with pytest.raises(Refused) as refused:
-        lower(graph, replace(DIRECT, templates=templates))
-    assert [item.code for item in refused.value.diagnostics] == ["T0404"]
-    assert "`uniform`" in refused.value.diagnostics[0].message
+        lower(graph, replace(lane, templates=templates))
+    (diagnostic,) = refused.value.diagnostics
+    assert diagnostic.code == "T0404"
+    assert diagnostic.message == f"`uniform` has no lowering in the {lane.name} lane"
+
+
+@pytest.mark.parametrize("lane", [DIRECT, DEVICE], ids=lambda lane: lane.name)
+def test_operations_of_tensor_cores_are_refused_as_such(lane: Lane) -> None:
+    from alpha.graph.builder import Builder
+
+    builder = Builder()
+    x = builder.input("x", TensorType(Dtype.F32, (8, 8)))
+    product = builder.apply("matmulTensorCoreTf32", (x, x))
+    with pytest.raises(Refused) as refused:
+        lower(builder.graph("none", [("y", product)]), lane)
+    (diagnostic,) = refused.value.diagnostics
+    assert diagnostic.code == "T0404"
+    assert "of tensor cores" in diagnostic.message and f"the {lane.name} lane" in diagnostic.message
 
 
 def test_the_text_of_a_kernel_shows_loops_buffers_and_what_is_carried() -> None:

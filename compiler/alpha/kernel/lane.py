@@ -12,7 +12,7 @@ from alpha.kernel.node import Buffer, Kernel
 
 @record(eq=False)
 class Lane:
-    """`templates` maps each primitive operation to what makes its kernel.
+    """`name` is what messages call it. `templates` maps each primitive operation to what makes its kernel.
 
     `broadcast` writes out an operand that was broadcast, or is a number; `copy` brings a whole buffer to another of the
     same size. `arrangement` is the order of axes in which an operand of `contract`, the left (0) or right (1) one,

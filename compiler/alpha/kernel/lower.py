@@ -74,7 +74,8 @@ def _lower(block: Block) -> None:
             _one(block, node)
         elif node.operation not in PASSIVE:
             interval = TABLE[node.operation].interval
-            raise Refused(no_template(node.operation, interval, node.span))
+            lane = block.program.lane.name
+            raise Refused(no_template(node.operation, lane, interval, node.span))
 
 
 PASSIVE = frozenset({"input", "constant", "result", "reshape", "broadcast"})

@@ -29,7 +29,7 @@ GROUP, PARTS = 8, 16
 
 
 @record
-class Side:
+class _Side:
     """An operand: its buffer and its stride along each letter (0 where it lacks the letter)."""
 
     buffer: int
@@ -84,7 +84,7 @@ def _contraction(
     result = site.text("result")
     builder = KernelBuilder()
     sides = [
-        Side(builder.reads(site.buffer(place)), dict(zip(letters, steps[place], strict=True)))
+        _Side(builder.reads(site.buffer(place)), dict(zip(letters, steps[place], strict=True)))
         for place, letters in enumerate((left, right))
     ]
     target = builder.writes(site.result)
@@ -105,7 +105,7 @@ class _Tiling:
         self,
         builder: KernelBuilder,
         target: int,
-        sides: Sequence[Side],
+        sides: Sequence[_Side],
         result: str,
         extents: Mapping[str, int],
         summed: Sequence[str],
@@ -222,7 +222,7 @@ class _Tiling:
         ]
 
     def _elements(
-        self, side: Side, base: Atom, rows: int, offsets: range, lanes: int
+        self, side: _Side, base: Atom, rows: int, offsets: range, lanes: int
     ) -> list[Atom]:
         """The operand's elements for each output, each loaded once."""
         found: dict[int, Atom] = {}

@@ -88,7 +88,7 @@ def draw(site: Site) -> Kernel:
     blocks, rest = divmod(site.count, LANES)
 
     def run(place: Atom, lanes: int) -> None:
-        builder.store(target, place, element(drawn(builder, words, place, lanes, site.count)))
+        builder.store(target, place, element(_drawn(builder, words, place, lanes, site.count)))
 
     if blocks:
         with builder.loop(blocks, parallel=splits(work)) as block:
@@ -99,7 +99,7 @@ def draw(site: Site) -> Kernel:
     return site.kernel(builder, work)
 
 
-def drawn(
+def _drawn(
     builder: KernelBuilder, key: Sequence[Atom], place: Atom, lanes: int, count: int
 ) -> Drawn:
     """The elements from `place` on, one a lane, of `count` elements, with the words of their blocks under a key."""
