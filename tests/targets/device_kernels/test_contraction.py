@@ -17,6 +17,8 @@ from alpha.targets.nvidia.assemble import Assembler, assemble
 from checked.sm86 import blocks_per_processor
 from targets.device_kernels.launching import ENTRY, One, one
 
+pytestmark = pytest.mark.slow
+
 UNDERFLOW = 1e-30
 """A product of two numbers of this size is zero, and has a sign: that of an output is that of its last product."""
 LAYOUTS = [("mk", "kn"), ("mk", "nk"), ("km", "kn"), ("km", "nk")]

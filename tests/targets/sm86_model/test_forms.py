@@ -21,6 +21,9 @@ from targets.sm86_model.running import evaluate
 PATTERNS: dict[str, Format] = {"h": HALF, "f": SINGLE, "g": DOUBLE}
 
 
+pytestmark = pytest.mark.slow
+
+
 def special_floats(form: Format) -> list[int]:
     """Zeros, subnormals, the edges of the range, powers of two and their neighbours, infinities, NaNs."""
     one = form.bias << form.fraction_bits
