@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import statistics
@@ -62,9 +63,10 @@ def peak_resident(command: Sequence[str | Path], folder: Path) -> int:
     status = Path(f"/proc/{process.pid}/status")
     own, peak = os.fspath(command[0]), 0
     while process.poll() is None:
-        if Path(f"/proc/{process.pid}/exe").resolve() == Path(own).resolve():
-            found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-            peak = max(peak, int(found[1]) * 1024 if found else 0)
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it may end meanwhile
+            if Path(f"/proc/{process.pid}/exe").resolve() == Path(own).resolve():
+                found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+                peak = max(peak, int(found[1]) * 1024 if found else 0)
         time.sleep(0.001)
     return peak
 
