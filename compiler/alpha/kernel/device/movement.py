@@ -12,6 +12,7 @@ from alpha.kernel.builder import KernelBuilder, index
 from alpha.kernel.device.axes import Axis, merged
 from alpha.kernel.device.threads import MOVING, WORD, coordinates, each
 from alpha.kernel.direct.copy import zero
+from alpha.kernel.direct.movement import joined, padded
 from alpha.kernel.direct.site import Number, Site, strides
 from alpha.kernel.node import QUAD, Atom, Buffer, Constant, Kernel, Scalar, ValueType
 
@@ -118,19 +119,11 @@ def _pieces(site: Site, axis: int, pieces: Sequence[tuple[Buffer | None, int]]) 
 
 
 def concat(site: Site) -> Kernel:
-    axis = site.integer("axis")
-    places = range(len(site.operands))
-    return _pieces(site, axis, [(site.buffer(i), site.operand_shape(i)[axis]) for i in places])
+    return _pieces(site, site.integer("axis"), joined(site))
 
 
 def pad(site: Site) -> Kernel:
-    axis = site.integer("axis")
-    pieces = [
-        (None, site.integer("low")),
-        (site.buffer(0), site.operand_shape(0)[axis]),
-        (None, site.integer("high")),
-    ]
-    return _pieces(site, axis, [(buffer, size) for buffer, size in pieces if size])
+    return _pieces(site, site.integer("axis"), padded(site))
 
 
 def gather(site: Site) -> Kernel:

@@ -107,25 +107,28 @@ def _pieces(site: Site, axis: int, pieces: Sequence[tuple[Buffer | None, int]]) 
 
 
 def concat(site: Site) -> Kernel:
+    return _pieces(site, site.integer("axis"), joined(site))
+
+
+def joined(site: Site) -> list[tuple[Buffer | None, int]]:
+    """The operands of `concat`, each with its size along the axis."""
     axis = site.integer("axis")
-    return _pieces(
-        site,
-        axis,
-        [
-            (site.buffer(place), site.operand_shape(place)[axis])
-            for place in range(len(site.operands))
-        ],
-    )
+    places = range(len(site.operands))
+    return [(site.buffer(place), site.operand_shape(place)[axis]) for place in places]
 
 
 def pad(site: Site) -> Kernel:
-    axis = site.integer("axis")
+    return _pieces(site, site.integer("axis"), padded(site))
+
+
+def padded(site: Site) -> list[tuple[Buffer | None, int]]:
+    """The operand of `pad` between what is zeros, each with its size along the axis."""
     pieces = [
         (None, site.integer("low")),
-        (site.buffer(0), site.operand_shape(0)[axis]),
+        (site.buffer(0), site.operand_shape(0)[site.integer("axis")]),
         (None, site.integer("high")),
     ]
-    return _pieces(site, axis, [(buffer, size) for buffer, size in pieces if size])
+    return [(buffer, size) for buffer, size in pieces if size]
 
 
 def gather(site: Site) -> Kernel:
